@@ -1,0 +1,243 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"baton"
+	"baton/internal/handoff"
+)
+
+// advance does what the state now allows: it gives a starting run's message to
+// its agent once all that it needs is there, and starts the next run. It is
+// called after every input and does nothing twice.
+func (d *Decider) advance() {
+	for _, r := range slices.Clone(d.S.Runs) {
+		if r.Status == baton.RunStarting && r.Trigger == baton.TriggerMessage {
+			d.drive(r)
+		}
+	}
+	if d.S.ActiveRun() != nil || d.S.QueueHeld || len(d.S.Runs) == 0 {
+		return
+	}
+	d.start(d.S.Runs[0])
+}
+
+// start takes a run out of the queue and gives it an attempt. Two agents never
+// write at once: while another provider's session has an open turn or detached
+// work, the run waits and says for what. One that is idle is released, and gone
+// before this run's message is given (see drive).
+func (d *Decider) start(r *Run) {
+	if why := d.mustWait(r); why != "" {
+		if r.Waits == "" {
+			d.emit(baton.EventRunWaiting{Run: r.ID, Reason: why})
+			d.notice(r, "", "Run %d waits: %s. `baton stop` ends that work.", r.Ordinal, why)
+		}
+		return
+	}
+	d.emit(baton.EventRunStarting{Run: r.ID})
+	d.add(r, baton.ItemUserMessage, baton.ItemBody{Text: r.Text, Author: r.Author, MessageID: r.Message})
+	d.attempt(r, baton.AttemptInitial)
+	d.release(r)
+	d.drive(r)
+}
+
+// release lets go of the sessions that the run has no use for.
+func (d *Decider) release(r *Run) {
+	for _, x := range slices.Clone(d.S.Sessions) {
+		if x.ProviderThread != r.Attempt.ProviderThread && x.Stopping == "" {
+			d.stopSession(x, "another agent goes on with the thread", baton.SessionStopped, d.env.Policy.StopGrace)
+		}
+	}
+}
+
+func (d *Decider) mustWait(r *Run) string {
+	for _, x := range d.S.Sessions {
+		if x.Provider == r.Provider {
+			continue
+		}
+		if x.Turn != nil {
+			return x.Provider + " has an open turn"
+		}
+		if len(x.Detached) > 0 {
+			return fmt.Sprintf("%s still runs %s", x.Provider, strings.Join(x.Detached, ", "))
+		}
+	}
+	return ""
+}
+
+// attempt plans one execution of the run: which of the provider's threads takes
+// it, what that one misses, and through which handoff it will be told.
+func (d *Decider) attempt(r *Run, reason baton.AttemptReason) {
+	from := d.S.Last.ProviderThread
+	fromProvider := ""
+	if p := d.S.providerThread(from); p != nil {
+		fromProvider = p.Provider
+	}
+	var candidates []handoff.Candidate
+	for _, p := range d.S.ProviderThreads {
+		last := max(p.Covered.Last(), p.HandedOver.Last())
+		candidates = append(candidates, handoff.Candidate{ID: p.ID, Provider: p.Provider, Status: p.Status, Divergent: p.Divergent,
+			Native: p.Covered, HandedOver: p.HandedOver, Chain: p.Chain, LastUsed: last, Resumable: p.Native.ID != ""})
+	}
+	plan := handoff.Choose(r.Provider, d.S.Surviving, d.S.Ordinal, candidates, d.env.Policy.Handoff)
+	provider, _ := d.env.Provider(r.Provider)
+
+	target := plan.ProviderThread
+	var hid baton.HandoffID
+	if !plan.Missing.Empty() {
+		hid = newID[baton.HandoffID](d, baton.PrefixHandoff)
+	}
+	if target == "" {
+		target = d.unused(r.Provider)
+	}
+	if target == "" {
+		target = newID[baton.ProviderThreadID](d, baton.PrefixProviderThread)
+		origin := baton.Origin{Kind: baton.OriginNew, Handoff: hid}
+		if plan.Replaces != "" {
+			origin.Kind, origin.From = baton.OriginReconstructed, plan.Replaces
+		}
+		d.emit(baton.EventProviderThreadCreated{ProviderThread: target, Provider: r.Provider, Driver: provider.Driver, Origin: origin})
+		if plan.Replaces != "" {
+			d.notice(r, baton.CodeResumeFailed, "A new %s conversation takes the place of the former one; it is told the whole thread.", r.Provider)
+		}
+	}
+	if fromProvider != "" && fromProvider != r.Provider && r.Attempts == 0 {
+		d.add(r, baton.ItemProviderSwitch, baton.ItemBody{From: fromProvider, To: r.Provider, Title: string(plan.Strategy)})
+	}
+	d.emit(baton.EventAttemptCreated{Attempt: newID[baton.AttemptID](d, baton.PrefixAttempt), Run: r.ID, Ordinal: r.Attempts + 1,
+		RootNode: newID[baton.NodeID](d, baton.PrefixNode), ProviderThread: target, Reason: reason})
+	if hid != "" {
+		d.requestHandoff(r, plan, from, fromProvider, target, hid)
+	}
+	d.ensureSession(r, provider)
+}
+
+// unused returns a provider thread that no agent has ever taken anything under:
+// it can still become the new conversation that is wanted.
+func (d *Decider) unused(provider string) baton.ProviderThreadID {
+	for _, p := range d.S.ProviderThreads {
+		if p.Provider == provider && p.Native.ID == "" && !p.Divergent && p.Status != baton.ProviderThreadError &&
+			p.Covered.Empty() && p.HandedOver.Empty() {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+func (d *Decider) requestHandoff(r *Run, plan handoff.Plan, from baton.ProviderThreadID, fromProvider string, target baton.ProviderThreadID, hid baton.HandoffID) {
+	kind := baton.TransferProviderHandoff
+	if fromProvider == r.Provider {
+		kind = baton.TransferRecovery
+	}
+	transfer := newID[baton.TransferID](d, baton.PrefixTransfer)
+	d.emit(baton.EventTransferCreated{Transfer: transfer, Type: kind, From: from, TargetRun: r.ID})
+	var sources []baton.ProviderThreadID
+	for _, p := range d.S.ProviderThreads {
+		if p.ID != target && !p.Covered.Minus(p.Covered.Minus(plan.Missing)).Empty() {
+			sources = append(sources, p.ID)
+		}
+	}
+	d.emit(baton.EventHandoffRequested{Handoff: hid, Transfer: transfer, Run: r.ID, Strategy: plan.Strategy, From: sources, To: target, Covered: plan.Missing})
+	d.emit(baton.EventTransferChanged{Transfer: transfer, Status: baton.TransferResolvedPortable, Resolution: "portable", Fidelity: "lower",
+		Reasons: append(slices.Clone(plan.Reasons), plan.Rejected...), Handoff: hid})
+	d.effect(baton.LaneWork, "", baton.EffectBuildHandoff{Handoff: hid, Run: r.ID, Strategy: plan.Strategy, Covered: plan.Missing, To: target, Target: r.Provider})
+}
+
+// ensureSession opens a session for the attempt's provider thread where none
+// lives. One that is on its way out is waited for: sessionGone comes back here.
+func (d *Decider) ensureSession(r *Run, p Provider) {
+	pth := d.S.providerThread(r.Attempt.ProviderThread)
+	if d.S.sessionOf(pth.ID) != nil {
+		return
+	}
+	id := newID[baton.SessionID](d, baton.PrefixSession)
+	newNative := baton.UUID(newID[string](d, baton.PrefixSession))
+	e := baton.EventSessionOpened{Session: id, Provider: r.Provider, Driver: p.Driver, ProviderThread: pth.ID, Generation: d.S.Generation + 1,
+		Resume: pth.Native.ID, NewID: newNative, Dir: d.S.Dir, Settings: r.Settings, Deadline: d.env.Now.Add(d.env.Policy.ReadyWithin)}
+	d.emit(e)
+	d.effect(baton.LaneWork, id, baton.EffectOpenSession{Provider: r.Provider, Driver: p.Driver, Resume: e.Resume, NewID: e.NewID, Dir: e.Dir, Settings: e.Settings})
+}
+
+// drive gives the run's message, behind its handoff, to the agent: once, when
+// the session is ready and the only one, no turn is open in it and the handoff
+// is made.
+func (d *Decider) drive(r *Run) {
+	if r.Attempt == nil || r.Attempt.Status != baton.AttemptPending || r.Stage != "" {
+		return
+	}
+	offered := find(d.S.Deliveries, func(v *Delivery) bool { return v.Run == r.ID && v.Kind == baton.DeliverMessage })
+	if offered != nil {
+		return
+	}
+	p, err := d.env.Provider(r.Provider)
+	if err != nil {
+		d.finish(r, baton.RunFailed, baton.AsError(err))
+		return
+	}
+	x := d.S.sessionOf(r.Attempt.ProviderThread)
+	if x == nil {
+		d.ensureSession(r, p)
+		return
+	}
+	h := d.S.handoff(r.Handoff)
+	if len(d.S.Sessions) > 1 || x.Status != baton.SessionReady || x.Stopping != "" || x.Turn != nil || h != nil && h.Status != baton.HandoffReady {
+		return
+	}
+	in := baton.IntentDeliver{Settings: r.Settings}
+	if h != nil {
+		id := newID[baton.DeliveryID](d, baton.PrefixDelivery)
+		d.emit(baton.EventDeliveryOffered{Delivery: id, Kind: baton.DeliverHandoff, Session: x.ID, ProviderThread: x.ProviderThread, Run: r.ID,
+			Attempt: r.Attempt.ID, Handoff: h.ID, Mode: p.Capabilities.Injection})
+		in.Handoffs = []baton.Payload{{Delivery: id, Text: h.Text}}
+	}
+	id := newID[baton.DeliveryID](d, baton.PrefixDelivery)
+	d.emit(baton.EventDeliveryOffered{Delivery: id, Kind: baton.DeliverMessage, Session: x.ID, ProviderThread: x.ProviderThread, Run: r.ID,
+		Attempt: r.Attempt.ID, Message: r.Message})
+	in.Message = baton.Payload{Delivery: id, Text: r.Text}
+	d.intend(x.ID, in)
+}
+
+// handoffBuilt takes the finished document. One whose run has been planned anew
+// meanwhile is superseded already and ignored.
+func (d *Decider) handoffBuilt(f baton.FactHandoffBuilt) {
+	h := d.S.handoff(f.Handoff)
+	if h == nil || h.Status != baton.HandoffPending {
+		return
+	}
+	d.emit(baton.EventHandoffReady{Handoff: h.ID, Document: f.Document, Text: f.Text, Digest: f.Digest, Tokens: f.Tokens,
+		Omitted: f.Omitted, Redactions: f.Redactions, CreatedBy: "local"})
+	d.add(d.S.run(h.Run), baton.ItemHandoff, baton.ItemBody{HandoffID: h.ID, TransferID: h.Transfer, Title: string(h.Strategy)})
+}
+
+// handoffFailed ends the run before anything was sent: no agent works without
+// the context that it was to have.
+func (d *Decider) handoffFailed(f baton.FactHandoffFailed) {
+	h := d.S.handoff(f.Handoff)
+	if h == nil || h.Status != baton.HandoffPending {
+		return
+	}
+	r := d.S.run(h.Run)
+	d.emit(baton.EventHandoffChanged{Handoff: h.ID, Status: baton.HandoffFailed, Err: f.Err})
+	if t := d.S.transfer(h.Transfer); t != nil {
+		d.emit(baton.EventTransferChanged{Transfer: t.ID, Status: baton.TransferFailed})
+	}
+	if r != nil {
+		d.finish(r, baton.RunFailed, f.Err)
+	}
+}
+
+// supersedeHandoffs drops what was made for an attempt that is planned anew.
+func (d *Decider) supersedeHandoffs(r *Run) {
+	for _, h := range slices.Clone(d.S.Handoffs) {
+		if h.Run == r.ID {
+			d.emit(baton.EventHandoffChanged{Handoff: h.ID, Status: baton.HandoffSuperseded})
+		}
+	}
+	for _, t := range slices.Clone(d.S.Transfers) {
+		if t.Run == r.ID {
+			d.emit(baton.EventTransferChanged{Transfer: t.ID, Status: baton.TransferSuperseded})
+		}
+	}
+}
