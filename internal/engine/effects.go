@@ -1,0 +1,290 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"baton"
+	"baton/internal/agent"
+	"baton/internal/failpoint"
+	"baton/internal/owner"
+	"baton/internal/shim"
+)
+
+// perform carries an effect out. It is called on the owner's goroutine after
+// the unit that asked for it is durable, and again after a restart for what had
+// not ended: each kind looks first or can be repeated. Writes of a session go in
+// order; stopping overtakes them.
+func (a *actor) perform(eff baton.Effect) {
+	_, stop := eff.Data.(baton.EffectStopSession)
+	if len(a.behind) > 0 && !stop {
+		a.held = append(a.held, eff)
+		return
+	}
+	switch data := eff.Data.(type) {
+	case baton.EffectWrite:
+		if a.own.State().Session(eff.Session) != nil {
+			a.link(eff.Session).enqueue(eff)
+		}
+	case baton.EffectOpenSession:
+		if a.own.State().Session(eff.Session) != nil {
+			l := a.link(eff.Session)
+			spec := owner.SpecOf(a.e.ownerConfig(), a.own.State().Session(eff.Session))
+			a.spawn(eff, func(ctx context.Context) baton.Fact { return l.open(ctx, spec, data.Provider) })
+		}
+	case baton.EffectStopSession:
+		if a.own.State().Session(eff.Session) != nil {
+			l := a.link(eff.Session)
+			a.spawn(eff, func(ctx context.Context) baton.Fact { l.stop(ctx, data.Grace); return nil })
+		}
+	case baton.EffectBuildHandoff:
+		a.spawn(eff, func(ctx context.Context) baton.Fact { return a.e.buildHandoff(ctx, a.id, data) })
+	case baton.EffectFindEvidence:
+		a.spawn(eff, func(context.Context) baton.Fact { return a.e.findEvidence(data) })
+	}
+}
+
+// spawn runs an effect beside the owner and brings its outcome back. A fault in
+// it ends the effect, not the process.
+func (a *actor) spawn(eff baton.Effect, run func(context.Context) baton.Fact) {
+	a.e.all.Add(1)
+	go func() {
+		defer a.e.all.Done()
+		var fact baton.Fact
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					a.e.cfg.Log.Error("an effect failed", "kind", eff.Data.EffectType(), "fault", p, "stack", string(debug.Stack()))
+					fact = faultOf(eff, p)
+				}
+			}()
+			fact = run(a.e.ctx)
+		}()
+		if a.e.ctx.Err() == nil {
+			a.put(entry{input: owner.Input{Outcome: &owner.Outcome{Effect: eff.ID, Session: eff.Session, Fact: fact}}})
+		}
+	}()
+}
+
+func faultOf(eff baton.Effect, fault any) baton.Fact {
+	err := baton.Errorf(baton.CodeInternal, "something went wrong inside Baton").WithDetail("%v", fault).WithHint("please report it")
+	switch data := eff.Data.(type) {
+	case baton.EffectOpenSession:
+		return baton.FactStartFailed{Err: err}
+	case baton.EffectBuildHandoff:
+		return baton.FactHandoffFailed{Handoff: data.Handoff, Err: err}
+	case baton.EffectFindEvidence:
+		return baton.FactEvidence{Delivery: data.Delivery, Verdict: baton.VerdictUnknown, Detail: err.Error()}
+	}
+	return nil
+}
+
+// open starts the session's shim with its agent, or finds the one that was
+// started before the server went away.
+func (l *link) open(ctx context.Context, spec agent.Spec, provider string) baton.Fact {
+	cfg := l.a.e.cfg
+	if _, err := os.Stat(filepath.Join(l.dir, "session.json")); err == nil {
+		l.attach(0)
+		return nil
+	}
+	fail := func(err *baton.Error) baton.Fact {
+		l.once.Do(func() { close(l.over) })
+		return baton.FactStartFailed{Err: err}
+	}
+	p, err := cfg.Providers.Get(provider)
+	if err != nil {
+		return fail(baton.AsError(err))
+	}
+	driver, err := cfg.Drivers.Get(p.Driver)
+	if err != nil {
+		return fail(baton.AsError(err))
+	}
+	if info, err := os.Stat(spec.Dir); err != nil || !info.IsDir() {
+		return fail(baton.Errorf(baton.CodeWorkspaceMissing, "the directory %s of this thread is not there", spec.Dir).
+			WithDetail("the message is kept in the thread; no agent was started").WithHint("put the directory back, then send the message again"))
+	}
+	launch := driver.Launch(spec)
+	h, err := shim.Launch(ctx, cfg.Self, l.dir, shim.Spec{SessionID: string(l.session), Nonce: cfg.NewNonce(), Argv: launch.Argv,
+		Env: environment(cfg.HostEnv, launch, p.Env), Dir: spec.Dir, Socket: l.socket(), Lease: shortLease})
+	if err != nil {
+		return fail(baton.Errorf(baton.CodeStartFailed, "%s could not be started", provider).WithDetail("%v; the message is kept in the thread", err).
+			WithHint("look at `baton doctor`, then send the message again"))
+	}
+	failpoint.Hit("engine.session_launched")
+	if b, err := json.Marshal(h); err == nil {
+		_ = os.WriteFile(filepath.Join(l.dir, "handle.json"), b, 0o600)
+	}
+	l.attach(0)
+	return nil
+}
+
+// socket is short, since a socket's path may have little more than 100 bytes.
+func (l *link) socket() string {
+	id := strings.ReplaceAll(baton.UUID(l.session), "-", "")
+	return filepath.Join(l.a.e.cfg.Runtime, id[max(0, len(id)-20):]+".sock")
+}
+
+// hostPass are the variables of the server's environment that every agent gets.
+var hostPass = []string{"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TERM", "SSH_AUTH_SOCK"}
+
+var hostPassPrefix = []string{"LC_", "XDG_"}
+
+// environment builds an agent's environment from nothing.
+func environment(host map[string]string, launch agent.Launch, provider map[string]string) []string {
+	env := map[string]string{}
+	for k, v := range host {
+		if slices.Contains(hostPass, k) || slices.Contains(launch.Pass, k) ||
+			slices.ContainsFunc(hostPassPrefix, func(p string) bool { return strings.HasPrefix(k, p) }) {
+			env[k] = v
+		}
+	}
+	maps.Copy(env, launch.Env)
+	maps.Copy(env, provider)
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, k+"="+env[k])
+	}
+	return out
+}
+
+// enqueue adds a write behind those that the shim has not accepted yet.
+func (l *link) enqueue(eff baton.Effect) {
+	l.mu.Lock()
+	l.writes = append(l.writes, eff)
+	l.mu.Unlock()
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+}
+
+// give hands the writes to the shim in order. What was not acknowledged when a
+// connection ended is given again: the shim drops ids that it knows.
+func (l *link) give() {
+	ctx := l.a.e.ctx
+	for {
+		eff, conn, wait := l.next()
+		if conn == nil || eff == nil {
+			select {
+			case <-wait:
+			case <-l.more:
+			case <-l.over:
+				return
+			case <-ctx.Done():
+				return
+			}
+			continue
+		}
+		err := conn.Write(ctx, string(eff.ID), eff.Data.(baton.EffectWrite).Data)
+		switch shim.ErrorCode(err) {
+		case shim.CodeBusy, shim.CodeSpoolFull:
+			pause(ctx, firstPause)
+		case shim.CodeClosed, shim.CodeEvicted:
+			select {
+			case <-conn.Done():
+				pause(ctx, time.Millisecond)
+			case <-ctx.Done():
+			}
+		default: // accepted, or never to be
+			l.mu.Lock()
+			l.writes = l.writes[1:]
+			l.mu.Unlock()
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func (l *link) next() (*baton.Effect, *shim.Conn, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.writes) == 0 || l.conn == nil {
+		wait := l.ready
+		if l.conn != nil {
+			wait = nil
+		}
+		return nil, nil, wait
+	}
+	return &l.writes[0], l.conn, nil
+}
+
+// stop ends the agent's tree through its shim. Where there never was one, the
+// session is told to be over.
+func (l *link) stop(ctx context.Context, grace time.Duration) {
+	for {
+		l.mu.Lock()
+		conn, ready := l.conn, l.ready
+		l.mu.Unlock()
+		if conn != nil {
+			if err := conn.Stop(ctx, shim.Grace{Stdin: grace, Term: grace}); err == nil || shim.ErrorCode(err) == shim.CodeAgentGone {
+				return
+			}
+			select {
+			case <-conn.Done():
+				pause(ctx, time.Millisecond)
+			case <-l.over:
+				return
+			case <-ctx.Done():
+				return
+			}
+			continue
+		}
+		select {
+		case <-ready:
+		case <-l.over:
+			l.neverThere()
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// neverThere ends a session that has no shim. One that has ended meanwhile
+// takes no notice.
+func (l *link) neverThere() {
+	_ = os.RemoveAll(l.dir)
+	l.a.put(entry{frames: []owner.Frame{{Session: l.session, Time: l.a.e.cfg.Now(), Kind: owner.FrameExit,
+		Exit: &owner.Exit{Detail: "it was never started"}}}})
+}
+
+// findEvidence looks up an uncertain delivery where the agent keeps its
+// conversations.
+func (e *Engine) findEvidence(data baton.EffectFindEvidence) baton.Fact {
+	out := baton.FactEvidence{Delivery: data.Delivery, Verdict: baton.VerdictUnknown}
+	p, err := e.cfg.Providers.Get(data.Provider)
+	if err != nil {
+		out.Detail = "the provider can't be asked: " + err.Error()
+		return out
+	}
+	driver, err := e.cfg.Drivers.Get(p.Driver)
+	if err != nil {
+		out.Detail = err.Error()
+		return out
+	}
+	finder, ok := driver.(agent.EvidenceFinder)
+	if !ok {
+		out.Detail = "this agent keeps no record that could be looked at"
+		return out
+	}
+	env := map[string]string{}
+	launch := driver.Launch(agent.Spec{Command: p.Command, Dir: data.Dir, NewID: data.NativeID})
+	for _, kv := range environment(e.cfg.HostEnv, launch, p.Env) {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	out.Verdict, out.Detail = finder.FindEvidence(agent.EvidenceQuery{Delivery: data.Delivery, NativeID: data.NativeID, Dir: data.Dir, Env: env, New: data.New})
+	if out.Detail == "" {
+		out.Detail = fmt.Sprintf("the agent's own record says %s", out.Verdict)
+	}
+	return out
+}
