@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"baton"
+	"baton/internal/client"
+	"baton/internal/httpapi"
+)
+
+func (a *app) handoffCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "handoff", Short: "Read what was handed over from agent to agent",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return baton.Errorf(baton.CodeInvalid, "`baton handoff` needs `list` or `show`").WithHint("baton handoff --help")
+		}}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list THREAD", Short: "List a thread's handoffs", Example: "  baton handoff list THREAD",
+		Args: needs("THREAD"), ValidArgsFunction: a.completeThreads,
+		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
+			list, err := client.All[httpapi.Handoff](ctx, c, client.Path("threads", args[0], "handoffs"), nil)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(list)
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(a.out, "nothing was handed over yet")
+				return nil
+			}
+			rows := [][]string{{"ID", "STATUS", "RUNS", "TOKENS", "BY", "STRATEGY"}}
+			for _, h := range list {
+				rows = append(rows, []string{shortID(h.ID), h.Status, covered(h), fmt.Sprint(h.EstimatedTokens), orDash(h.CreatedByProvider), h.Strategy})
+			}
+			a.table(rows, nil)
+			return nil
+		}),
+	}, &cobra.Command{
+		Use: "show HANDOFF", Short: "Print a handoff byte for byte as the agent gets it", Example: "  baton handoff show hnd_01…",
+		Args: needs("HANDOFF"),
+		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
+			var h httpapi.Handoff
+			if err := c.Get(ctx, client.Path("handoffs", args[0]), nil, &h); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(h)
+			}
+			if a.tty {
+				fmt.Fprintf(a.out, "%s  %s  runs %s  %s  %d tokens  %s\n\n", a.style(bold, h.ID), h.Status, covered(h), h.Strategy, h.EstimatedTokens, a.style(dim, h.Digest))
+				fmt.Fprintln(a.out, printable(h.Text))
+				return nil
+			}
+			fmt.Fprint(a.out, h.Text)
+			return nil
+		}),
+	})
+	return cmd
+}
+
+func covered(h httpapi.Handoff) string {
+	if len(h.Covered) > 0 {
+		return ranges(h.Covered)
+	}
+	if h.CoveredRuns != nil {
+		return ranges([][2]int{{h.CoveredRuns.From, h.CoveredRuns.To}})
+	}
+	return "–"
+}

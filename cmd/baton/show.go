@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"baton"
+	"baton/internal/client"
+	"baton/internal/httpapi"
+)
+
+func (a *app) showCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "show THREAD|RUN",
+		Short:             "Show a thread with its timeline, or one run",
+		Example:           "  baton show 44a913f1\n  baton show THREAD --json | jq '.runs[-1].answer'",
+		Args:              needs("THREAD"),
+		ValidArgsFunction: a.completeThreads,
+		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
+			if strings.HasPrefix(args[0], baton.PrefixRun+"_") {
+				return a.showRun(ctx, c, args[0])
+			}
+			var t httpapi.Thread
+			if err := c.Get(ctx, client.Path("threads", args[0]), url.Values{"runs": {"1000"}}, &t); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(t)
+			}
+			a.threadHead(t)
+			items, err := client.All[httpapi.Item](ctx, c, client.Path("threads", t.ID, "items"), url.Values{"limit": {"1000"}})
+			if err != nil {
+				return err
+			}
+			v := newView(a)
+			for _, r := range t.Runs {
+				v.addRun(r)
+			}
+			for _, it := range items {
+				v.whole(it)
+			}
+			v.end()
+			if len(t.Runs) > 0 {
+				v.runEnd(t.Runs[len(t.Runs)-1])
+			}
+			for _, q := range t.PendingRequests {
+				fmt.Fprintf(a.out, "\n%s %s (%s)\n", a.style(yellow, "waits for you:"), printable(q.Title), q.ID)
+			}
+			return nil
+		}),
+	}
+	return cmd
+}
+
+func (a *app) threadHead(t httpapi.Thread) {
+	title := t.Title
+	if title == "" {
+		title = "(no title)"
+	}
+	fmt.Fprintln(a.out, a.style(bold, printable(title)))
+	state := t.Activity
+	if t.QueueHeld {
+		state += ", queue held: " + t.QueueHeldReason
+	}
+	fmt.Fprintf(a.out, "%s  %s  %s\n", t.ID, a.style(activityColor[t.Activity], state), a.style(dim, t.Dir))
+}
+
+func (a *app) showRun(ctx context.Context, c *client.Client, id string) error {
+	var r httpapi.Run
+	if err := c.Get(ctx, client.Path("runs", id), nil, &r); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	items, err := client.All[httpapi.Item](ctx, c, client.Path("threads", r.ThreadID, "items"), url.Values{"run": {r.ID}, "limit": {"1000"}})
+	if err != nil {
+		return err
+	}
+	v := newView(a)
+	v.addRun(r)
+	for _, it := range items {
+		v.whole(it)
+	}
+	v.end()
+	v.runEnd(r)
+	return nil
+}

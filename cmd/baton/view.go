@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"baton"
+	"baton/internal/httpapi"
+)
+
+// view writes a timeline to a terminal or a pipe: whole items, or items as
+// they happen. Only one item is written to at a time; text of another one
+// begins a new paragraph.
+type view struct {
+	a       *app
+	runs    map[string]httpapi.Run
+	run     string // whose heading stands
+	items   map[string]httpapi.Item
+	current string // item that is being written to
+	flow    *flow
+	shown   map[string]int64 // bytes of an item's text that are written
+	revs    map[string]int
+}
+
+func newView(a *app) *view {
+	return &view{a: a, runs: map[string]httpapi.Run{}, items: map[string]httpapi.Item{}, shown: map[string]int64{}, revs: map[string]int{}}
+}
+
+func (v *view) addRun(r httpapi.Run) { v.runs[r.ID] = r }
+
+// whole writes an item that is complete, or as far as it has come.
+func (v *view) whole(it httpapi.Item) {
+	v.open(it)
+	if it.Open {
+		v.delta(httpapi.Delta{ItemID: it.ID, Revision: it.Revision, Text: it.Body.Text})
+		return
+	}
+	v.close(it)
+}
+
+// open begins an item. Streamed ones begin a paragraph when their text comes.
+func (v *view) open(it httpapi.Item) {
+	if _, known := v.items[it.ID]; known {
+		return
+	}
+	v.items[it.ID] = it
+	if it.RunID != "" && it.RunID != v.run {
+		v.heading(it.RunID)
+	}
+	if it.Open && toolKinds[baton.ItemKind(it.Kind)] {
+		v.line(it, "…")
+	}
+}
+
+func (v *view) heading(run string) {
+	v.end()
+	if v.run != "" {
+		if r := v.runs[v.run]; r.EndedAt != nil {
+			v.runEnd(r)
+		}
+	}
+	v.run = run
+	r := v.runs[run]
+	name := fmt.Sprintf("run %d", r.Ordinal)
+	if r.Ordinal == 0 {
+		name = "run"
+	}
+	parts := []string{name, r.Provider}
+	if r.Settings.Model != "" {
+		parts = append(parts, r.Settings.Model)
+	}
+	label := " " + strings.Join(parts, " · ") + " "
+	fmt.Fprintf(v.a.out, "\n%s%s%s\n", v.a.style(dim, "──"), v.a.style(bold, label), v.a.style(dim, strings.Repeat("─", max(v.a.width()-len([]rune(label))-2, 2))))
+}
+
+// runEnd writes how a run ended.
+func (v *view) runEnd(r httpapi.Run) {
+	v.end()
+	color := map[string]string{"completed": green, "failed": red, "interrupted": yellow, "cancelled": dim}[r.Status]
+	text := fmt.Sprintf("run %d %s", r.Ordinal, r.Status)
+	if r.StartedAt != nil && r.EndedAt != nil {
+		text += fmt.Sprintf(" after %.1f s", r.EndedAt.Sub(*r.StartedAt).Seconds())
+	}
+	if r.Usage != nil && r.Usage.OutputTokens > 0 {
+		text += fmt.Sprintf(" · %d tokens in, %d out", r.Usage.InputTokens, r.Usage.OutputTokens)
+	}
+	fmt.Fprintln(v.a.out, v.a.style(color, text))
+	if r.Error != nil && r.Error.Code != baton.CodeInterrupted {
+		fmt.Fprintln(v.a.out, v.a.wrap(printable(fmt.Sprintf("%s (%s)", r.Error.Error(), r.Error.Code)), "  "))
+		if r.Error.Hint != "" {
+			fmt.Fprintln(v.a.out, v.a.wrap("hint: "+printable(r.Error.Hint), "  "))
+		}
+	}
+}
+
+// delta writes text of an open item, as much of it as is new.
+func (v *view) delta(d httpapi.Delta) {
+	it, ok := v.items[d.ItemID]
+	if !ok || d.Output || d.Text == "" || !streamed[baton.ItemKind(it.Kind)] {
+		return
+	}
+	if d.Revision != v.revs[d.ItemID] {
+		v.end()
+		v.revs[d.ItemID], v.shown[d.ItemID] = d.Revision, 0
+	}
+	skip := v.shown[d.ItemID] - d.Offset
+	if skip < 0 || skip >= int64(len(d.Text)) {
+		return // a gap, which the close fills, or known
+	}
+	v.text(it, d.Text[skip:])
+	v.shown[d.ItemID] = d.Offset + int64(len(d.Text))
+}
+
+func (v *view) text(it httpapi.Item, s string) {
+	if v.current != it.ID {
+		v.end()
+		v.current = it.ID
+		color := ""
+		if it.Kind == string(baton.ItemReasoning) {
+			color = dim
+		}
+		v.flow = &flow{a: v.a, indent: "  ", color: color, first: marks[baton.ItemKind(it.Kind)]}
+	}
+	v.flow.write(printable(s))
+}
+
+// close ends an item: the rest of its text, or its line with how it ended.
+func (v *view) close(it httpapi.Item) {
+	kind := baton.ItemKind(it.Kind)
+	if streamed[kind] {
+		text := it.Body.Text
+		switch n := v.shown[it.ID]; {
+		case n == 0 && text != "":
+			v.text(it, text)
+		case n < int64(len(text)) && it.Body.Cut == nil:
+			v.text(it, text[n:])
+		}
+		if v.current == it.ID {
+			v.end()
+		}
+		delete(v.shown, it.ID)
+		return
+	}
+	v.line(it, "")
+}
+
+// end finishes the paragraph that is being written.
+func (v *view) end() {
+	if v.flow != nil {
+		v.flow.end()
+		v.flow = nil
+	}
+	v.current = ""
+}

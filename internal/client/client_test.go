@@ -1,0 +1,140 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"baton"
+	"baton/internal/config"
+)
+
+// serve answers on a socket of its own and returns its path.
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { srv.Close() })
+	return socket
+}
+
+func TestStreamComesBackWithItsCursor(t *testing.T) {
+	event := func(w io.Writer, v int) {
+		fmt.Fprintf(w, "event: event\nid: %d\ndata: {\"version\":%d,\"type\":\"t\"}\n\n", v, v)
+	}
+	var cursors []string
+	c := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		cursors = append(cursors, r.URL.Query().Get("after"))
+		switch len(cursors) {
+		case 1: // cut off in the middle of a message
+			event(w, 4)
+			event(w, 5)
+			fmt.Fprint(w, ": alive\n\nevent: event\nid: 6\ndata: {\"ver")
+		default: // with one that is known, and one of a newer server
+			event(w, 5)
+			fmt.Fprint(w, "event: novelty\ndata: {}\n\n")
+			event(w, 6)
+			fmt.Fprint(w, "event: caught_up\ndata: {\"version\":6}\n\n")
+		}
+	}))
+	defer c.Close()
+	var got []uint64
+	err := c.Stream(t.Context(), "thr_1", 3, func(m Message) error {
+		if m.Event != nil {
+			got = append(got, m.Event.Version)
+		}
+		if m.CaughtUp != nil {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != nil || fmt.Sprint(got) != "[4 5 6]" || strings.Join(cursors, " ") != "3 5" {
+		t.Errorf("got %v with cursors %v, %v", got, cursors, err)
+	}
+}
+
+func TestStreamEndsWithTheCallersError(t *testing.T) {
+	c := New(serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "event: caught_up\ndata: {}\n\n") }))
+	defer c.Close()
+	mine := errors.New("enough")
+	if err := c.Stream(t.Context(), "thr_1", 0, func(Message) error { return mine }); !errors.Is(err, mine) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAllFollowsTheCursor(t *testing.T) {
+	c := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch q := r.URL.Query(); q.Get("cursor") {
+		case "":
+			fmt.Fprintf(w, `{"items":["a %s"],"next":"n"}`, q.Get("limit"))
+		case "n":
+			fmt.Fprint(w, `{"items":["b"]}`)
+		}
+	}))
+	defer c.Close()
+	got, err := All[string](t.Context(), c, "/api/x", url.Values{"limit": {"1"}})
+	if err != nil || strings.Join(got, ",") != "a 1,b" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestErrorsKeepTheirCode(t *testing.T) {
+	c := New(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(409)
+		_ = json.NewEncoder(w).Encode(map[string]any{"code": "conflict", "title": "taken", "detail": "d", "hint": "h", "status": 409})
+	}))
+	defer c.Close()
+	var e *baton.Error
+	if err := c.Get(t.Context(), "/api/x", nil, nil); !errors.As(err, &e) || *e != (baton.Error{Code: "conflict", Title: "taken", Detail: "d", Hint: "h"}) {
+		t.Errorf("got %v", err)
+	}
+	if err := New("/no/such/socket").Get(context.Background(), "/api/x", nil, nil); baton.ErrorCode(err) != baton.CodeServerUnreachable {
+		t.Errorf("got %v", err)
+	}
+}
+
+// start is a server that does what the script says; the descriptor comes as $1.
+func start(t *testing.T, script string) Start {
+	t.Helper()
+	home, err := os.MkdirTemp("", "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	p, err := config.Find(map[string]string{"BATON_HOME": home}, os.Getuid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Start{Places: p, Self: "/bin/sh", Args: []string{"-c", script, "server"}, Env: []string{"PATH=/bin:/usr/bin"}}
+}
+
+func TestAServerThatDoesNotComeUpSaysWhy(t *testing.T) {
+	var e *baton.Error
+	_, err := Connect(t.Context(), start(t, `echo '{"code":"config","title":"line 3"}' >&3; exit 1`))
+	if !errors.As(err, &e) || e.Code != baton.CodeConfig || e.Title != "line 3" {
+		t.Errorf("got %v", err)
+	}
+	_, err = Connect(t.Context(), start(t, `echo "it broke" >&2; exit 1`))
+	if !errors.As(err, &e) || e.Code != baton.CodeServerUnreachable || !strings.Contains(e.Detail, "it broke") || e.Hint == "" {
+		t.Errorf("got %v", err)
+	}
+}

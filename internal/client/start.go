@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"baton"
+	"baton/internal/config"
+	"baton/internal/httpapi"
+	"baton/internal/shim"
+)
+
+// Start says how a server is started where none runs.
+type Start struct {
+	Places config.Places
+	Self   string   // our own executable
+	Args   []string // `serve …`; the number of the descriptor to be ready on follows
+	Env    []string // all of the server's environment
+}
+
+const (
+	// startTime is how long a server may take to come up.
+	startTime = 60 * time.Second
+	// lookAgain is how often a server that somebody else started is looked for,
+	// which gives no sign of its own.
+	lookAgain = 20 * time.Millisecond
+	// heldTime is how long data may be held by a server that does not answer.
+	heldTime = 10 * time.Second
+)
+
+// Ready is what a server that came up says on its descriptor. One that did not
+// says its error as JSON instead.
+const Ready = "ready\n"
+
+// Reachable returns a client of the running server, or an error with
+// CodeServerUnreachable where none runs.
+func Reachable(ctx context.Context, socket string) (*Client, httpapi.ServerInfo, error) {
+	c := New(socket)
+	var info httpapi.ServerInfo
+	if err := c.Get(ctx, "/api/server", nil, &info); err != nil {
+		c.Close()
+		return nil, info, err
+	}
+	return c, info, nil
+}
+
+// Connect returns a client of the server, which is started where none runs.
+// Clients that come at the same time start one: they take turns by a lock.
+func Connect(ctx context.Context, s Start) (*Client, error) {
+	c, _, err := Reachable(ctx, s.Places.Socket)
+	if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
+		return c, err
+	}
+	if err := s.Places.Make(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	unlock, err := lock(ctx, s.Places.Starting)
+	if err != nil {
+		return nil, baton.Errorf(baton.CodeServerUnreachable, "the server can't be started").WithDetail("%v", err).WithHint("look at %s", s.Places.Log)
+	}
+	defer unlock()
+	if c, _, err := Reachable(ctx, s.Places.Socket); err == nil {
+		return c, nil // somebody else was first
+	}
+	return s.launch(ctx)
+}
+
+// launch starts a server. One that finds the data held looks on: the holder may
+// be just coming up, or just ending, and neither gives a sign.
+func (s Start) launch(ctx context.Context) (*Client, error) {
+	unreachable := func(err error) error {
+		return baton.Errorf(baton.CodeServerUnreachable, "the server can't be started").WithDetail("%v", err).WithHint("look at %s", s.Places.Log)
+	}
+	held, cancel := context.WithTimeout(ctx, heldTime)
+	defer cancel()
+	for {
+		said, _, err := shim.Daemon(ctx, s.Self, s.Args, s.Env, s.Places.Log)
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		if string(said) != Ready {
+			failed := startError(said, s.Places.Log)
+			if failed.Code != baton.CodeDataLocked {
+				return nil, failed
+			}
+			select {
+			case <-time.After(lookAgain):
+			case <-held.Done():
+				return nil, failed
+			}
+		}
+		if c, _, err := Reachable(ctx, s.Places.Socket); err == nil || string(said) == Ready {
+			return c, err
+		}
+	}
+}
+
+// startError is what a server said instead of being ready, else the end of its log.
+func startError(said []byte, log string) *baton.Error {
+	var e baton.Error
+	if json.Unmarshal(said, &e) == nil && e.Code != "" {
+		return &e
+	}
+	tail, _ := os.ReadFile(log)
+	return baton.Errorf(baton.CodeServerUnreachable, "the server ended before it was up").
+		WithDetail("its log ends with: %s", strings.TrimSpace(strings.ToValidUTF8(string(tail[max(0, len(tail)-1000):]), "?"))).
+		WithHint("look at %s, or run `baton serve` to see what it says", log)
+}
+
+// lock takes the lock of a file and returns what gives it back.
+func lock(ctx context.Context, path string) (func(), error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	got := make(chan error, 1)
+	go func() {
+		err := flock(f)
+		got <- err
+		if err != nil || ctx.Err() != nil {
+			f.Close() // nobody waits any more
+		}
+	}()
+	select {
+	case err := <-got:
+		return func() { f.Close() }, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func flock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// Stop ends the running server and waits until it has let go of its data. It
+// returns false where none runs.
+func Stop(ctx context.Context, p config.Places) (bool, error) {
+	c, _, err := Reachable(ctx, p.Socket)
+	if err != nil {
+		if baton.ErrorCode(err) == baton.CodeServerUnreachable {
+			return false, nil
+		}
+		return false, err
+	}
+	defer c.Close()
+	if err := c.Post(ctx, "/api/server/stop", nil, nil); err != nil && baton.ErrorCode(err) != baton.CodeServerUnreachable {
+		return false, err
+	}
+	unlock, err := lock(ctx, p.Lock)
+	if err != nil {
+		return true, baton.Errorf(baton.CodeTimedOut, "the server does not end").WithDetail("%v", err).WithHint("look at %s", p.Log)
+	}
+	unlock()
+	return true, nil
+}

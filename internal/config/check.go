@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"baton"
+	"baton/internal/agent"
+)
+
+// providerName is what a provider may be called: it is typed on command lines
+// and is part of paths.
+var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// checker keeps the first thing that is wrong in a decoded file.
+type checker struct {
+	path string
+	pos  places
+	err  *baton.Error
+}
+
+// fail notes an error at a key; only the first in the file's order of checks stays.
+func (c *checker) fail(key, format string, args ...any) {
+	if c.err == nil {
+		c.err = at(c.path, c.pos.line(key), key).WithDetail(format, args...)
+	}
+}
+
+func (c *checker) numbers(f file) {
+	if f.Handoff.ChainFull < 0 {
+		c.fail("handoff.chain_full", "it can't be negative")
+	}
+	if f.Handoff.ChainNew < 0 {
+		c.fail("handoff.chain_new", "it can't be negative")
+	}
+	if f.Handoff.BudgetTokens < 0 {
+		c.fail("handoff.budget_tokens", "it can't be negative")
+	}
+	if n := f.Recovery.MaxRecoveries; n != nil && *n < 0 {
+		c.fail("recovery.max_recoveries", "it can't be negative")
+	}
+}
+
+func (c *checker) provider(name string, p fileProvider, drivers agent.Registry) Provider {
+	key := "providers." + name
+	if !providerName.MatchString(name) {
+		c.fail(key, "a provider's name is made of lower-case letters, digits, dots, hyphens and underscores")
+	}
+	_, built := drivers[p.Driver]
+	switch {
+	case p.Driver == "":
+		c.fail(key, "`driver` is missing: one of %s", strings.Join(agent.Known, ", "))
+	case !slices.Contains(agent.Known, p.Driver):
+		c.fail(key+".driver", "there is no driver %q; the drivers are %s", p.Driver, strings.Join(agent.Known, ", "))
+	case !built && c.err == nil:
+		var have []string
+		for _, n := range agent.Known {
+			if _, ok := drivers[n]; ok {
+				have = append(have, n)
+			}
+		}
+		c.err = baton.Errorf(baton.CodeDriverNotBuilt, "%s:%d: %s: the driver %q is not in this build", c.path, c.pos.line(key+".driver"), key+".driver", p.Driver).
+			WithDetail("Baton knows it but can't drive it yet; the server does not start with half a configuration").
+			WithHint("remove the provider, or use one of the drivers %s", strings.Join(have, ", "))
+	}
+	if p.Command != nil && (len(p.Command) == 0 || p.Command[0] == "") {
+		c.fail(key+".command", "the command is empty")
+	}
+	if p.Command == nil && p.Driver == "acp" {
+		c.fail(key, "`command` is missing: a driver for any ACP agent can't guess which")
+	}
+	for name, set := range map[string]bool{"handoff": p.Handoff != nil, "handoff_tokens": p.HandoffTokens != nil, "summary_source": p.SummarySource != nil} {
+		if set {
+			c.fail(key+"."+name, "this build can't do that yet; [handoff] holds for all providers, and handoffs are made without a model")
+		}
+	}
+	for k := range p.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") {
+			c.fail(key+".env", "%q can't be the name of a variable", k)
+		}
+	}
+	return Provider{Name: name, Driver: p.Driver, Command: p.Command, Env: p.Env,
+		Settings: baton.Settings{Model: p.Model, Effort: p.Effort, PermissionMode: p.PermissionMode}}
+}
+
+// suggestion lists what may stand where an unknown key does.
+func suggestion(key []string) string {
+	t := reflect.TypeFor[file]()
+	for i, k := range key {
+		if t.Kind() == reflect.Map {
+			t = t.Elem()
+			continue
+		}
+		if t.Kind() != reflect.Struct {
+			return ""
+		}
+		var names []string
+		next := reflect.Type(nil)
+		for f := range t.NumField() {
+			name := t.Field(f).Tag.Get("toml")
+			names = append(names, name)
+			if name == k {
+				next = t.Field(f).Type
+			}
+		}
+		if next == nil {
+			slices.Sort(names)
+			where := "at the top"
+			if i > 0 {
+				where = "in [" + strings.Join(key[:i], ".") + "]"
+			}
+			return fmt.Sprintf("; %s may stand %s", where, strings.Join(names, ", "))
+		}
+		t = next
+	}
+	return ""
+}
