@@ -1,0 +1,9 @@
+package sqlite
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+var _ = sql.Open

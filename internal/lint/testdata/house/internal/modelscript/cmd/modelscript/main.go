@@ -1,0 +1,9 @@
+package main
+
+import (
+	"flag"
+	"os"
+)
+
+var _ = flag.Parse
+var _ = os.Getenv("PORT")
