@@ -129,6 +129,7 @@ type (
 	FactSessionGone struct {
 		Detail   string // "exit status 1", "killed by SIGKILL", …
 		Lost     bool
+		Released bool     // its shim ended it, since no server came in time
 		LeftOver []string // processes that had to be ended after it
 	}
 	// FactStartFailed: no process could be started.

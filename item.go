@@ -99,6 +99,7 @@ type ItemBody struct {
 	Options    []RequestOption `json:"options,omitempty"`
 	Author     string          `json:"author,omitempty"` // user_message: who wrote it
 	MessageID  MessageID       `json:"message_id,omitempty"`
+	Answer     string          `json:"answer,omitempty"` // approval, question: what a person answered
 }
 
 // Cut says that a long text is shown as head and tail. The whole is kept as

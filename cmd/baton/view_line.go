@@ -83,7 +83,7 @@ func (v *view) todo(b baton.ItemBody) {
 // request writes what an agent asks, once, with the commands that answer it.
 func (v *view) request(b baton.ItemBody, it httpapi.Item) {
 	if !it.Open && b.Status != "" && b.Status != baton.NodeRunning {
-		v.mark("?", dim, "answered: "+first(b.Title, string(b.Status)))
+		v.mark("?", dim, first(b.Title, "asked")+" → "+first(b.Answer, string(b.Status)))
 		return
 	}
 	v.mark("?", yellow, first(b.Title, it.Kind))

@@ -76,13 +76,13 @@ func (d *Decider) answer(c baton.Command, data baton.CommandAnswer) (baton.Reply
 	d.intend(x.ID, baton.IntentAnswer{Delivery: v, Request: q.Key, Decision: data.Decision, Reason: data.Reason, Answers: data.Answers,
 		Questions: q.Questions, Option: option})
 	if it := d.S.item(q.Item); it != nil {
-		body := baton.ItemBody{Title: answerTitle(data), Author: by}
+		body := baton.ItemBody{Answer: answerText(data), Author: by}
 		d.closeItem(it, baton.NodeCompleted, body)
 	}
 	return baton.Reply{Run: q.Run, Request: q.ID}, nil
 }
 
-func answerTitle(data baton.CommandAnswer) string {
+func answerText(data baton.CommandAnswer) string {
 	if data.Decision != "" {
 		return string(data.Decision)
 	}

@@ -93,7 +93,10 @@ func (d *Decider) stopSession(x *Session, reason string, endsAs baton.SessionSta
 func (d *Decider) sessionGone(x *Session, f baton.FactSessionGone) {
 	asked := x.Stopping != ""
 	status, reason := x.EndsAs, x.Stopping
-	if !asked {
+	switch {
+	case !asked && f.Released:
+		status, reason = baton.SessionStopped, "released: no server came for it in time"
+	case !asked:
 		status, reason = baton.SessionError, f.Detail
 	}
 	detail := f.Detail

@@ -198,6 +198,9 @@ func (e *Engine) answered(ctx context.Context, c baton.Command) (*baton.Reply, e
 	case r.Hash != c.Hash():
 		return nil, owner.ErrReused(c.ID)
 	}
+	if r.Err != nil {
+		return nil, r.Err
+	}
 	return &r.Reply, nil
 }
 

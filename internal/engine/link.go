@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"baton"
@@ -26,8 +27,9 @@ type link struct {
 	session baton.SessionID
 	dir     string
 
-	from   uint64 // newest committed frame; of the following goroutine
-	dialed uint64 // attachments so far; likewise
+	from   uint64      // newest committed frame; of the following goroutine
+	dialed uint64      // attachments so far; likewise
+	agent  []shim.Proc // the agent's process, where its start was seen; likewise
 
 	mu     sync.Mutex
 	conn   *shim.Conn
@@ -180,6 +182,13 @@ func (l *link) dial(ctx context.Context) (*shim.Conn, error) {
 			l.a.e.stop()
 			return nil, err
 		}
+		if shim.ErrorCode(err) == shim.CodeBadPosition && known && shim.Alive(h) {
+			// The journal is older than what the shim was told is committed, as after
+			// a restored backup: nobody can go on with it.
+			l.a.e.cfg.Log.Error("a session is ahead of the journal and is given up", "session", l.session, "error", err)
+			_ = syscall.Kill(h.PID, syscall.SIGKILL)
+			return nil, err
+		}
 		// A shim whose start the former server did not see may still be coming up.
 		if known && !shim.Alive(h) || !known && try >= startTries || ctx.Err() != nil {
 			return nil, err
@@ -258,6 +267,11 @@ var kinds = map[shim.Kind]owner.FrameKind{shim.KindStart: owner.FrameStarted, sh
 func (l *link) convert(f shim.Frame) owner.Frame {
 	out := owner.Frame{Session: l.session, Seq: f.Seq, Time: f.Time, Kind: kinds[f.Kind], Write: baton.EffectID(f.ID), Data: f.Data}
 	switch f.Kind {
+	case shim.KindStart:
+		var s shim.Start
+		if json.Unmarshal(f.Data, &s) == nil {
+			l.agent = []shim.Proc{s.Agent}
+		}
 	case shim.KindOversize:
 		var o shim.Oversize
 		_ = json.Unmarshal(f.Data, &o)
@@ -279,7 +293,7 @@ func (l *link) convert(f shim.Frame) owner.Frame {
 }
 
 func exitOf(x shim.Exit) *owner.Exit {
-	e := &owner.Exit{StartFailed: x.Reason == shim.ReasonStartFailed}
+	e := &owner.Exit{StartFailed: x.Reason == shim.ReasonStartFailed, Released: x.Reason == shim.ReasonLease}
 	switch {
 	case e.StartFailed:
 		e.Detail = x.Error
@@ -325,7 +339,7 @@ func (l *link) afterDeath() {
 	if !exited {
 		exit := &owner.Exit{Lost: true, Detail: "its shim was killed"}
 		if spec, err := shim.ReadSpec(l.dir); err == nil {
-			killed, err := shim.Sweep(spec.Nonce, nil)
+			killed, err := shim.Sweep(spec.Nonce, l.agent)
 			if err != nil {
 				l.a.e.cfg.Log.Error("a dead session's processes could not all be ended", "session", l.session, "error", err)
 			}

@@ -45,6 +45,7 @@ type Exit struct {
 	StartFailed bool     // it could not be started at all
 	LeftOver    []string // ended after it
 	Lost        bool     // the shim is gone without telling
+	Released    bool     // the shim ended it, since no server came in time
 }
 
 // machine is a session's driver with what the owner keeps beside it.
@@ -201,7 +202,7 @@ func (m *machine) gone(d *decide.Decider, f Frame) {
 	if m.Stderr != "" {
 		detail += "; its last words: " + m.Stderr
 	}
-	d.Fact(f.Session, baton.FactSessionGone{Detail: detail, Lost: f.Exit.Lost, LeftOver: f.Exit.LeftOver})
+	d.Fact(f.Session, baton.FactSessionGone{Detail: detail, Lost: f.Exit.Lost, Released: f.Exit.Released, LeftOver: f.Exit.LeftOver})
 }
 
 func (o *Owner) write(id baton.EffectID) (baton.EffectWrite, bool) {
