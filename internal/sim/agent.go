@@ -40,7 +40,7 @@ func (driver) Load(b []byte) (agent.Machine, error) { m := &machine{}; return m,
 // machine turns lines into facts one to one.
 type machine struct {
 	Native, NewID, Turn string
-	Items               []string
+	Items, Jobs         []string
 }
 
 func (m *machine) State() []byte { return jsonl.Line(m) }
@@ -91,6 +91,18 @@ func (m *machine) frame(l line, fact func(baton.Fact), out *agent.Output) {
 		fact(baton.FactResumeFailed{Class: baton.ResumeNotFound, Detail: "gone"})
 	case "accepted":
 		fact(baton.FactDeliveryAccepted{Delivery: baton.DeliveryID(l.ID)})
+	case "begun": // what it took is told at its end
+		m.Turn = l.Key
+		fact(baton.FactTurnStarted{Key: l.Key, Native: baton.NativeRef{ID: l.Key, Strength: baton.Strong}, Deliveries: l.IDs})
+	case "job":
+		m.Jobs = append(m.Jobs, l.Key)
+		fact(baton.FactItemOpened{Key: l.Key, Kind: baton.ItemCommand, Body: baton.ItemBody{Command: "serve"}})
+		fact(baton.FactItemClosed{Key: l.Key, Kind: baton.ItemCommand, Status: baton.NodeDetached})
+		fact(baton.FactDetached{Names: slices.Clone(m.Jobs)})
+	case "job done":
+		m.Jobs = slices.DeleteFunc(m.Jobs, func(k string) bool { return k == l.Key })
+		fact(baton.FactItemClosed{Key: l.Key, Kind: baton.ItemCommand, Status: baton.NodeCompleted})
+		fact(baton.FactDetached{Names: slices.Clone(m.Jobs)})
 	case "turn":
 		m.Turn = l.Key
 		fact(baton.FactTurnStarted{Key: l.Key, Native: baton.NativeRef{ID: l.Key, Strength: baton.Strong}, Deliveries: l.IDs})
@@ -128,8 +140,14 @@ type fakeAgent struct {
 	native string
 	turn   string
 	item   string
-	asked  string
 	said   string
+	asked  []string // requests that wait
+	jobs   []string // what runs beside its turns
+
+	// late agents tell only at the end of a turn what they have taken, as claude
+	// 2.1.332 does; taken is what they will tell.
+	late  bool
+	taken []string
 }
 
 // take lets the agent act on one line and returns what it says. Everything it
@@ -138,6 +156,10 @@ func (f *fakeAgent) take(l line) (out []line) {
 	conv := f.w.conversations
 	switch l.Op {
 	case "open":
+		if f.w.rng.IntN(40) == 0 && !f.w.calm {
+			f.w.say("an agent never becomes ready")
+			return nil
+		}
 		if l.ID == "" {
 			f.native = l.Key
 			return []line{{Op: "ready", ID: f.native}}
@@ -149,17 +171,20 @@ func (f *fakeAgent) take(l line) (out []line) {
 		return []line{{Op: "ready", ID: f.native}}
 	case "context":
 		conv[f.native] = append(conv[f.native], record{baton.DeliveryID(l.ID), true})
-		return []line{{Op: "accepted", ID: l.ID}}
+		return f.has(l.ID)
 	case "message":
 		conv[f.native] = append(conv[f.native], record{Delivery: baton.DeliveryID(l.ID)})
 		f.w.received[l.Text]++
-		out = append(out, line{Op: "accepted", ID: l.ID})
-		if f.turn != "" {
-			return append(out, line{Op: "folded", ID: l.ID})
+		out = f.has(l.ID)
+		switch {
+		case f.turn == "":
+			out = append(out, f.begin(baton.DeliveryID(l.ID)))
+		case !f.late:
+			out = append(out, line{Op: "folded", ID: l.ID})
 		}
-		return append(out, f.begin(baton.DeliveryID(l.ID)))
+		return out
 	case "answer":
-		f.asked = ""
+		f.asked = slices.DeleteFunc(f.asked, func(k string) bool { return k == l.ID })
 	case "interrupt":
 		if f.turn != "" && f.w.rng.IntN(4) > 0 {
 			return f.end("interrupted")
@@ -168,16 +193,31 @@ func (f *fakeAgent) take(l line) (out []line) {
 	return out
 }
 
+// has tells at once, or keeps for the end of the turn, that the agent has a delivery.
+func (f *fakeAgent) has(id string) []line {
+	if f.late {
+		f.taken = append(f.taken, id)
+		return nil
+	}
+	return []line{{Op: "accepted", ID: id}}
+}
+
 func (f *fakeAgent) begin(ids ...baton.DeliveryID) line {
 	f.w.turns++
 	f.turn = fmt.Sprintf("turn-%d", f.w.turns)
+	if f.late {
+		return line{Op: "begun", Key: f.turn, IDs: ids}
+	}
 	return line{Op: "turn", Key: f.turn, IDs: ids}
 }
 
-func (f *fakeAgent) end(state string) []line {
-	l := line{Op: "ended", Key: f.turn, State: state}
-	f.turn, f.item, f.asked, f.said = "", "", "", ""
-	return []line{l}
+func (f *fakeAgent) end(state string) (out []line) {
+	for _, id := range f.taken {
+		out = append(out, line{Op: "accepted", ID: id}, line{Op: "folded", ID: id})
+	}
+	out = append(out, line{Op: "ended", Key: f.turn, State: state})
+	f.turn, f.item, f.asked, f.said, f.taken = "", "", nil, "", nil
+	return out
 }
 
 // act lets the agent do something by itself.
@@ -185,19 +225,29 @@ func (f *fakeAgent) act() []line {
 	switch n := f.w.rng.IntN(20); {
 	case f.native == "":
 		return nil
+	case len(f.jobs) > 0 && n > 17:
+		l := line{Op: "job done", Key: f.jobs[0]}
+		f.jobs = f.jobs[1:]
+		return []line{l}
 	case f.turn == "":
 		if n == 0 && !f.w.calm && len(f.w.conversations[f.native]) > 0 {
 			return []line{f.begin()}
 		}
 		return nil
-	case f.asked != "":
-		return nil
-	case n == 1 && !f.w.calm:
+	case n == 1 && !f.w.calm && len(f.asked) < 2:
 		f.w.turns++
-		f.asked = fmt.Sprintf("ask-%d", f.w.turns)
-		return []line{{Op: "ask", ID: f.asked}}
+		id := fmt.Sprintf("ask-%d", f.w.turns)
+		f.asked = append(f.asked, id)
+		return []line{{Op: "ask", ID: id}}
+	case len(f.asked) > 0:
+		return nil
 	case n == 2 && !f.w.calm:
 		return f.end("failed")
+	case n == 3 && !f.w.calm && len(f.jobs) < 2:
+		f.w.turns++
+		id := fmt.Sprintf("job-%d", f.w.turns)
+		f.jobs = append(f.jobs, id)
+		return []line{{Op: "job", Key: id}}
 	case n < 9:
 		if f.item == "" {
 			f.w.turns++

@@ -15,7 +15,7 @@ import (
 // check holds after every committed unit.
 func (w *world) check() error {
 	s := w.own.State()
-	running := 0
+	running, turns := 0, 0
 	for _, r := range s.Runs {
 		if r.Attempt != nil && r.Attempt.Status == baton.AttemptRunning {
 			running++
@@ -29,14 +29,33 @@ func (w *world) check() error {
 	if running > 1 {
 		return fmt.Errorf("%d attempts run at once", running)
 	}
+	for _, it := range s.Items {
+		if it.Session != "" && s.Session(it.Session) == nil {
+			return fmt.Errorf("item %s is open in a session that is gone", it.ID)
+		}
+		if !it.Detached && it.Run != "" && !slices.ContainsFunc(s.Runs, func(r *decide.Run) bool { return r.ID == it.Run }) {
+			return fmt.Errorf("item %s outlives its run", it.ID)
+		}
+	}
+	for i, q := range s.Requests {
+		if slices.ContainsFunc(s.Requests[:i], func(o *decide.Request) bool { return o.Session == q.Session && o.Key == q.Key }) {
+			return fmt.Errorf("request %q waits twice", q.Key)
+		}
+	}
 	live := map[baton.ProviderThreadID]int{}
 	for _, x := range s.Sessions {
 		if x.Stopping == "" {
 			live[x.ProviderThread]++
 		}
+		if x.Turn != nil && x.Stopping == "" {
+			turns++
+		}
 		if live[x.ProviderThread] > 1 {
 			return fmt.Errorf("two sessions serve %s", x.ProviderThread)
 		}
+	}
+	if turns > 1 {
+		return fmt.Errorf("%d agents work at once", turns)
 	}
 	for _, q := range s.Requests {
 		if s.Session(q.Session) == nil {

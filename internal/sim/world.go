@@ -179,10 +179,17 @@ func (w *world) decide() error {
 			continue
 		}
 		from := w.own.Frame(id)
+		again := uint64(0) // frames that come although they have taken effect
+		if w.rng.IntN(20) == 0 {
+			again = min(from, uint64(w.rng.IntN(5)))
+		}
 		upTo := from + 1 + uint64(w.rng.IntN(8))
 		for i := range s.spool {
-			if s.spool[i].Seq > from && s.spool[i].Seq <= upTo {
+			if s.spool[i].Seq > from-again && s.spool[i].Seq <= upTo {
 				inputs = append(inputs, owner.Input{Frame: &s.spool[i]})
+				if w.rng.IntN(50) == 0 {
+					inputs = append(inputs, owner.Input{Frame: &s.spool[i]})
+				}
 			}
 		}
 		if !s.alive && !s.exited && len(s.spool) == int(from) {
@@ -282,7 +289,7 @@ func (w *world) perform() {
 	switch data := eff.Data.(type) {
 	case baton.EffectOpenSession:
 		if s == nil {
-			s = &fakeShim{alive: true, known: map[baton.EffectID]bool{}, agent: &fakeAgent{w: w}}
+			s = &fakeShim{alive: true, known: map[baton.EffectID]bool{}, agent: &fakeAgent{w: w, late: w.rng.IntN(3) == 0}}
 			w.shims[eff.Session] = s
 			w.spool(eff.Session, owner.Frame{Kind: owner.FrameStarted})
 		}
