@@ -135,7 +135,11 @@ func (w *world) truth() error {
 	if err != nil {
 		return err
 	}
+	if s := w.own.State(); len(s.Handoffs)+len(s.Transfers) > 0 {
+		return fmt.Errorf("at rest, a handoff or a transfer is open: %s", w.open())
+	}
 	folded := &decide.State{}
+	fates := map[baton.DeliveryID]baton.DeliveryStatus{}
 	ended := map[baton.RunID]int{}
 	messages := map[string]bool{}
 	for i, e := range events {
@@ -148,6 +152,10 @@ func (w *world) truth() error {
 		switch d := e.Data.(type) {
 		case baton.EventRunEnded:
 			ended[d.Run]++
+		case baton.EventDeliveryOffered:
+			fates[d.Delivery] = baton.DeliveryOffered
+		case baton.EventDeliveryChanged:
+			fates[d.Delivery] = d.Status
 		case baton.EventMessageAccepted:
 			if messages[d.Text] {
 				return fmt.Errorf("%q was accepted twice", d.Text)
@@ -170,6 +178,11 @@ func (w *world) truth() error {
 	for run, n := range ended {
 		if n != 1 {
 			return fmt.Errorf("%s ended %d times", run, n)
+		}
+	}
+	for id, fate := range fates {
+		if fate != baton.DeliveryAccepted && !baton.DeliveryTransitions.Ended(fate) {
+			return fmt.Errorf("at rest, delivery %s is %s", id, fate)
 		}
 	}
 	for native, records := range w.conversations {

@@ -48,6 +48,7 @@ type world struct {
 	log      []string
 	failNext error
 	forgot   bool // an agent's disk has lost something
+	repeated int  // frames that came again
 }
 
 // fakeShim holds one agent and its spool.
@@ -187,6 +188,9 @@ func (w *world) decide() error {
 		for i := range s.spool {
 			if s.spool[i].Seq > from-again && s.spool[i].Seq <= upTo {
 				inputs = append(inputs, owner.Input{Frame: &s.spool[i]})
+				if s.spool[i].Seq <= from {
+					w.repeated++
+				}
 				if w.rng.IntN(50) == 0 {
 					inputs = append(inputs, owner.Input{Frame: &s.spool[i]})
 				}
