@@ -76,12 +76,21 @@ func (s *State) applyThread(data baton.EventData) (err error) {
 		s.Title = d.Title
 	case baton.EventQueueHeld:
 		s.QueueHeld = true
+		s.holdWaiting()
 	case baton.EventQueueResumed:
 		s.QueueHeld = false
 	case baton.EventStopRequested:
 		s.StopEpoch = d.StopEpoch
+		s.holdWaiting()
 	}
 	return err
+}
+
+// holdWaiting makes runs that wait for another agent's work wait for a person.
+func (s *State) holdWaiting() {
+	for _, r := range s.Runs {
+		r.Waits = ""
+	}
 }
 
 func (s *State) applyRun(data baton.EventData) error {

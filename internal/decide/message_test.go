@@ -105,6 +105,34 @@ func TestMessageBehindAWaitingRun(t *testing.T) {
 	p.is(behind.Run, baton.RunQueued)
 }
 
+// A message on a held queue that has to wait for another agent's work starts
+// when that has ended, past what is held; a Stop holds it with the rest.
+func TestMessageOnAHeldQueueWaits(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		p := newPlay(t)
+		p.running("one", "a")
+		held := p.send("two", "a")
+		x := p.session("a").ID
+		p.fact(x, baton.FactDetached{Names: []string{"server"}})
+		p.end("a", baton.TurnFailed)
+		waits := p.send("three", "b")
+		if p.is(waits.Run, baton.RunQueued); !waits.Queued {
+			t.Error("the reply does not say that the message waits")
+		}
+		want := baton.RunStarting
+		if stop {
+			p.do(baton.CommandStop{})
+			p.gone(x)
+			want = baton.RunQueued
+		} else {
+			p.fact(x, baton.FactDetached{})
+		}
+		p.is(waits.Run, want)
+		p.is(held.Run, baton.RunQueued)
+		p.held(true)
+	}
+}
+
 func TestMessageRefused(t *testing.T) {
 	p := newPlay(t)
 	p.refused(baton.CommandSend{Text: " \n"}, baton.CodeMessageEmpty)

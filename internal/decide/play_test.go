@@ -23,6 +23,7 @@ type play struct {
 	ids     map[string]int
 	intents []SessionIntent // of the newest input
 	caps    baton.Capabilities
+	missing string // a provider that is not configured any more
 }
 
 func newPlay(t *testing.T) *play {
@@ -41,7 +42,7 @@ func (p *play) env() Env {
 			return fmt.Sprintf("%s_%d", prefix, p.ids[prefix])
 		},
 		Provider: func(name string) (Provider, error) {
-			if name == "none" {
+			if name == "none" || name == p.missing {
 				return Provider{}, baton.Errorf(baton.CodeUnknownProvider, "no provider %q", name)
 			}
 			return Provider{Name: name, Driver: "script", Capabilities: p.caps, Settings: baton.Settings{PermissionMode: "of-" + name, Model: "model-" + name}}, nil

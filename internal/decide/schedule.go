@@ -18,10 +18,16 @@ func (d *Decider) advance() {
 			d.drive(r)
 		}
 	}
-	if d.S.ActiveRun() != nil || d.S.QueueHeld || len(d.S.Runs) == 0 {
+	if d.S.ActiveRun() != nil || len(d.S.Runs) == 0 {
 		return
 	}
-	d.start(d.S.Runs[0])
+	next := d.S.Runs[0]
+	if d.S.QueueHeld { // but for a message that was sent past the held ones and had to wait
+		if next = find(d.S.Runs, func(r *Run) bool { return r.Waits != "" }); next == nil {
+			return
+		}
+	}
+	d.start(next)
 }
 
 // start takes a run out of the queue and gives it an attempt. Two agents never
