@@ -226,8 +226,13 @@ func TestIdleSessionIsReleased(t *testing.T) {
 	if x.Stopping != "" {
 		t.Fatal("released with work left running")
 	}
-	p.fact(x.ID, baton.FactDetached{})
+	p.fact(x.ID, baton.FactDetached{}, baton.FactRequestOpened{Key: "q", Kind: baton.RequestCommand, Title: "between turns"})
 	p.now = p.now.Add(p.policy.IdleAfter)
+	p.fact("", baton.FactDeadline{Key: key})
+	if x.Stopping != "" {
+		t.Fatal("released while it waits for an answer")
+	}
+	p.do(baton.CommandAnswer{Request: p.d.S.Requests[0].ID, Decision: baton.Decline})
 	p.fact("", baton.FactDeadline{Key: key})
 	if x.Stopping == "" || x.EndsAs != baton.SessionStopped {
 		t.Fatalf("not released: %+v", x)
