@@ -41,7 +41,7 @@ func TestApproval(t *testing.T) {
 	if e := last[baton.EventRequestResolved](p); e.By != "person:ada" {
 		t.Errorf("resolved by %q", e.By)
 	}
-	if e := last[baton.EventItemClosed](p); e.Body.Title != "decline" || e.Body.Author != "person:ada" || e.Status != baton.NodeCompleted {
+	if e := last[baton.EventItemClosed](p); e.Body.Answer != "decline" || e.Body.Author != "person:ada" || e.Status != baton.NodeCompleted {
 		t.Errorf("the item shows %+v", e)
 	}
 	// Written is all that an answer needs.
@@ -61,8 +61,8 @@ func TestAnswers(t *testing.T) {
 	if len(in.Questions) != 2 || !slices.Equal(in.Answers["sizes"], []string{"1", "2"}) {
 		t.Errorf("the agent is told %+v", in)
 	}
-	if e := last[baton.EventItemClosed](p); e.Body.Title != "1, 2; red" {
-		t.Errorf("the item shows %q", e.Body.Title)
+	if e := last[baton.EventItemClosed](p); e.Body.Answer != "1, 2; red" {
+		t.Errorf("the item shows %q", e.Body.Answer)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -90,7 +91,7 @@ func (a *actor) drain() []entry {
 // load reads the thread and takes up what is open: sessions are attached to,
 // effects that have not ended are asked for again.
 func (a *actor) load(ctx context.Context, create bool) error {
-	l, err := a.e.cfg.Journal.Load(ctx, a.id)
+	l, err := a.read(ctx)
 	if errors.Is(err, journal.ErrNotFound) {
 		if !create {
 			return baton.Errorf(baton.CodeNotFound, "there is no thread %s", a.id).WithHint("`baton ls` shows the threads")
@@ -124,6 +125,28 @@ func (a *actor) load(ctx context.Context, create bool) error {
 		a.perform(eff)
 	}
 	return nil
+}
+
+// read loads the thread. A snapshot of another shape than this version's is of no
+// use: then all events are folded again.
+func (a *actor) read(ctx context.Context) (journal.Loaded, error) {
+	l, err := a.e.cfg.Journal.Load(ctx, a.id)
+	if err != nil || l.Snapshot == nil || l.Snapshot.Shape == decide.SnapshotShape {
+		return l, err
+	}
+	l.Snapshot, l.Tail = nil, nil
+	for after := uint64(0); after < l.Version; {
+		page, err := a.e.cfg.Journal.Events(ctx, a.id, after, 1000)
+		if err != nil {
+			return l, err
+		}
+		if len(page) == 0 {
+			return l, fmt.Errorf("thread %s: its events end at %d, before version %d", a.id, after, l.Version)
+		}
+		l.Tail = append(l.Tail, page...)
+		after = page[len(page)-1].Version
+	}
+	return l, nil
 }
 
 // openTexts reads head and tail of what has streamed into open items.
@@ -354,7 +377,7 @@ func (a *actor) refused(err error, waiting []entry) []entry {
 
 // reload reads the owner's state again, after an append whose fate is unknown.
 func (a *actor) reload() {
-	l, err := a.e.cfg.Journal.Load(a.e.ctx, a.id)
+	l, err := a.read(a.e.ctx)
 	if err != nil {
 		return
 	}
