@@ -39,6 +39,7 @@ func Run(t *testing.T, open Open) {
 		"documents":           documents,
 		"lists":               lists,
 		"views":               views,
+		"many readers":        manyReaders,
 		"concurrent":          concurrent,
 		"groups":              groups,
 		"rebuilt equals live": rebuilt,

@@ -4,49 +4,27 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 
 	"baton"
 	"baton/internal/journal"
 )
 
-// statements keeps the prepared statements of the reading pool.
-type statements struct {
-	db     *sql.DB
-	mu     sync.Mutex
-	byText map[string]*sql.Stmt
-}
-
-func (s *statements) get(ctx context.Context, text string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stmt := s.byText[text]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := s.db.PrepareContext(ctx, text)
-	if err == nil {
-		s.byText[text] = stmt
-	}
-	return stmt, err
-}
-
 // reader reads what is committed when a method is called or, with a
 // transaction, when that began.
+// A reader with a transaction must not ask the pool for anything: all
+// connections may be held by readers that wait for one more.
 type reader struct {
-	pool *statements
+	db   *sql.DB
 	tx   *sql.Tx
 	path string
 }
 
 func (r reader) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	stmt, err := r.pool.get(ctx, text)
-	if err != nil {
-		return nil, r.fault(err)
-	}
+	ask := r.db.QueryContext
 	if r.tx != nil {
-		stmt = r.tx.StmtContext(ctx, stmt)
+		ask = r.tx.QueryContext
 	}
-	rows, err := stmt.QueryContext(ctx, args...)
+	rows, err := ask(ctx, text, args...)
 	return rows, r.fault(err)
 }
 
@@ -98,7 +76,7 @@ func (j *Journal) View(ctx context.Context, fn func(journal.Reader) error) error
 		return j.fault(err)
 	}
 	defer tx.Rollback() // nothing was written
-	r := reader{pool: j.pool, tx: tx, path: j.path}
+	r := reader{db: j.db, tx: tx, path: j.path}
 	// The point is taken by the first read, not by BEGIN.
 	if _, err := r.Head(ctx); err != nil {
 		return err
@@ -110,7 +88,7 @@ func (r reader) Load(ctx context.Context, id baton.ThreadID) (journal.Loaded, er
 	if r.tx != nil {
 		return r.load(ctx, id)
 	}
-	tx, err := r.pool.db.BeginTx(ctx, nil)
+	tx, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
 		return journal.Loaded{}, r.fault(err)
 	}

@@ -122,7 +122,7 @@ func (j *Journal) open(ctx context.Context) (err error) {
 	j.read.SetMaxOpenConns(n)
 	j.read.SetMaxIdleConns(n)
 	j.read.SetConnMaxIdleTime(time.Minute)
-	j.reader = reader{pool: &statements{db: j.read, byText: map[string]*sql.Stmt{}}, path: j.path}
+	j.reader = reader{db: j.read, path: j.path}
 	return nil
 }
 
