@@ -45,14 +45,14 @@ func (d *Decider) start(r *Run) {
 	d.emit(baton.EventRunStarting{Run: r.ID})
 	d.add(r, baton.ItemUserMessage, baton.ItemBody{Text: r.Text, Author: r.Author, MessageID: r.Message})
 	d.attempt(r, baton.AttemptInitial)
-	d.release(r)
 	d.drive(r)
 }
 
-// release lets go of the sessions that the run has no use for.
+// release lets go of the sessions that the run has no use for, once they have no
+// open turn and no detached work. Until they are gone the message is not given.
 func (d *Decider) release(r *Run) {
 	for _, x := range slices.Clone(d.S.Sessions) {
-		if x.ProviderThread != r.Attempt.ProviderThread && x.Stopping == "" {
+		if x.ProviderThread != r.Attempt.ProviderThread && x.Stopping == "" && x.Turn == nil && len(x.Detached) == 0 {
 			d.stopSession(x, "another agent goes on with the thread", baton.SessionStopped, d.env.Policy.StopGrace)
 		}
 	}
@@ -182,6 +182,7 @@ func (d *Decider) drive(r *Run) {
 		d.finish(r, baton.RunFailed, baton.AsError(err))
 		return
 	}
+	d.release(r)
 	x := d.S.sessionOf(r.Attempt.ProviderThread)
 	if x == nil {
 		d.ensureSession(r, p)

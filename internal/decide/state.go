@@ -130,7 +130,6 @@ type Session struct {
 	Turn           *Turn                  `json:"turn,omitempty"`  // the open root turn
 	Detached       []string               `json:"detached,omitempty"`
 	IdleSince      time.Time              `json:"idle_since,omitzero"`
-	Lost           bool                   `json:"lost,omitempty"`
 }
 
 // Turn is an open root turn of an agent.

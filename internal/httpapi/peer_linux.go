@@ -16,7 +16,7 @@ import (
 // checkPeer refuses a peer of another user, and one that runs under an agent:
 // it, or a process above it, carries the mark that shims put into an agent's
 // environment. What this does not hold back is a process that took the mark
-// out of its environment and left the tree; see the threat model.
+// out of its environment and left the tree; see docs/threat-model.md.
 func checkPeer(c *net.UnixConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
