@@ -122,10 +122,12 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 	}
 	defer j.Close()
 	providers := config.NewProviders(cfg, registry, places, a.self, a.env)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	eng, err := engine.New(ctx, engine.Config{
 		Journal: j, Drivers: registry, Providers: providers, Policy: cfg.Policy, Self: a.self, Sessions: places.Sessions, Runtime: places.Runtime,
 		Version: buildVersion(), Tokens: cfg.BudgetTokens, HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
-		NewID: newID, NewNonce: newNonce, Log: log, Trusted: func(string) bool { return false },
+		NewID: newID, NewNonce: newNonce, Log: log, Trusted: func(string) bool { return false }, Fenced: stop,
 	})
 	if err != nil {
 		return err
@@ -135,8 +137,6 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	api := httpapi.New(httpapi.Config{Engine: eng, Providers: providers, Places: places, Version: buildVersion(), NewID: newID,
 		Probe: shim.Output, Log: log, Stop: stop})
 	if err := eng.Start(ctx); err != nil {

@@ -117,7 +117,6 @@ func (d *Decider) attempt(r *Run, reason baton.AttemptReason) {
 	if hid != "" {
 		d.requestHandoff(r, plan, from, fromProvider, target, hid)
 	}
-	d.ensureSession(r, provider)
 }
 
 // unused returns a provider thread that no agent has ever taken anything under:
@@ -151,13 +150,9 @@ func (d *Decider) requestHandoff(r *Run, plan handoff.Plan, from baton.ProviderT
 	d.effect(baton.LaneWork, "", baton.EffectBuildHandoff{Handoff: hid, Run: r.ID, Strategy: plan.Strategy, Covered: plan.Missing, To: target, Target: r.Provider})
 }
 
-// ensureSession opens a session for the attempt's provider thread where none
-// lives. One that is on its way out is waited for: sessionGone comes back here.
-func (d *Decider) ensureSession(r *Run, p Provider) {
+// openSession starts an agent for the attempt's provider thread.
+func (d *Decider) openSession(r *Run, p Provider) {
 	pth := d.S.providerThread(r.Attempt.ProviderThread)
-	if d.S.sessionOf(pth.ID) != nil {
-		return
-	}
 	id := newID[baton.SessionID](d, baton.PrefixSession)
 	newNative := baton.UUID(newID[string](d, baton.PrefixSession))
 	e := baton.EventSessionOpened{Session: id, Provider: r.Provider, Driver: p.Driver, ProviderThread: pth.ID, Generation: d.S.Generation + 1,
@@ -167,8 +162,9 @@ func (d *Decider) ensureSession(r *Run, p Provider) {
 }
 
 // drive gives the run's message, behind its handoff, to the agent: once, when
-// the session is ready and the only one, no turn is open in it and the handoff
-// is made.
+// the session is ready, no turn is open in it and the handoff is made. A thread
+// has one session at a time: another one has to be gone before this one's agent
+// is started, so that two never work at once.
 func (d *Decider) drive(r *Run) {
 	if r.Attempt == nil || r.Attempt.Status != baton.AttemptPending || r.Stage != "" {
 		return
@@ -184,9 +180,12 @@ func (d *Decider) drive(r *Run) {
 	}
 	d.release(r)
 	x := d.S.sessionOf(r.Attempt.ProviderThread)
-	if x == nil {
-		d.ensureSession(r, p)
+	if x == nil && len(d.S.Sessions) == 0 {
+		d.openSession(r, p)
 		return
+	}
+	if x == nil {
+		return // sessionGone comes back here
 	}
 	h := d.S.handoff(r.Handoff)
 	if len(d.S.Sessions) > 1 || x.Status != baton.SessionReady || x.Stopping != "" || x.Turn != nil || h != nil && h.Status != baton.HandoffReady {

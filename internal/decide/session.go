@@ -154,13 +154,7 @@ func (d *Decider) sessionGone(x *Session, f baton.FactSessionGone) {
 // another reason (idle release) is simply opened again.
 func (d *Decider) orphaned(r *Run, x *Session, asked bool) {
 	if asked && x.EndsAs == baton.SessionStopped && r.Stage == "" && d.untouched(r) {
-		p, err := d.env.Provider(r.Provider)
-		if err != nil {
-			d.finish(r, baton.RunFailed, baton.AsError(err))
-			return
-		}
-		d.ensureSession(r, p)
-		return
+		return // drive opens another
 	}
 	d.goOn(r, x.Stopping)
 }

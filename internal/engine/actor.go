@@ -33,6 +33,8 @@ type actor struct {
 	held   []baton.Effect             // until what happened while we were away is taken in
 	behind map[baton.SessionID]uint64 // sessions that are read up to the frame seen at attach
 	lease  map[baton.SessionID]time.Duration
+	asked  map[baton.EffectID]bool // effects at work
+	wait   time.Duration           // before a unit that was not stored is tried again
 
 	mu     sync.Mutex
 	queue  []entry
@@ -51,7 +53,7 @@ type entry struct {
 
 func newActor(e *Engine, id baton.ThreadID) *actor {
 	return &actor{e: e, id: id, links: map[baton.SessionID]*link{}, behind: map[baton.SessionID]uint64{},
-		lease: map[baton.SessionID]time.Duration{}, signal: make(chan struct{}, 1)}
+		lease: map[baton.SessionID]time.Duration{}, asked: map[baton.EffectID]bool{}, signal: make(chan struct{}, 1)}
 }
 
 // put adds an entry; false when the actor has been put away.
@@ -266,6 +268,10 @@ func (a *actor) step(waiting []entry) []entry {
 		return a.refused(err, waiting)
 	}
 	a.own.Commit()
+	a.wait = 0
+	for _, id := range res.Unit.Done {
+		delete(a.asked, id)
+	}
 	failpoint.Hit("engine.committed")
 	replies := map[baton.CommandID]owner.Reply{}
 	for _, r := range res.Replies {
@@ -367,8 +373,7 @@ func (a *actor) refused(err error, waiting []entry) []entry {
 		a.reload()
 	}
 	if errors.Is(err, journal.ErrFenced) {
-		a.e.cfg.Log.Error("another server has taken over this data; this one stops writing", "thread", a.id)
-		a.e.stop()
+		a.e.fenced("another server has taken over this data", "thread", a.id)
 		return left
 	}
 	a.pause()
@@ -393,13 +398,9 @@ func (a *actor) reload() {
 	}
 }
 
-// pause waits before a failed append is tried again; the shims hold the frames
-// meanwhile.
+// pause waits before a failed append is tried again, longer each time; the shims
+// hold the frames meanwhile.
 func (a *actor) pause() {
-	t := time.NewTimer(firstPause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-a.e.ctx.Done():
-	}
+	a.wait = min(max(2*a.wait, firstPause), lastPause)
+	pause(a.e.ctx, a.wait)
 }

@@ -29,6 +29,10 @@ func (a *actor) perform(eff baton.Effect) {
 		a.held = append(a.held, eff)
 		return
 	}
+	if a.asked[eff.ID] {
+		return // it is at work; after a reload its outcome is still to come
+	}
+	a.asked[eff.ID] = true
 	switch data := eff.Data.(type) {
 	case baton.EffectWrite:
 		if a.own.State().Session(eff.Session) != nil {
@@ -106,6 +110,11 @@ func (l *link) open(ctx context.Context, spec agent.Spec, provider string) baton
 	driver, err := cfg.Drivers.Get(p.Driver)
 	if err != nil {
 		return fail(baton.AsError(err))
+	}
+	if real, err := filepath.EvalSymlinks(spec.Dir); err == nil && real != spec.Dir {
+		return fail(baton.Errorf(baton.CodeWorkspaceMissing, "the directory %s of this thread is another one now", spec.Dir).
+			WithDetail("it leads to %s; the message is kept in the thread, and no agent was started", real).
+			WithHint("put the directory back, or make a new thread in the other one"))
 	}
 	if info, err := os.Stat(spec.Dir); err != nil || !info.IsDir() {
 		return fail(baton.Errorf(baton.CodeWorkspaceMissing, "the directory %s of this thread is not there", spec.Dir).
@@ -220,34 +229,41 @@ func (l *link) next() (*baton.Effect, *shim.Conn, <-chan struct{}) {
 // stop ends the agent's tree through its shim. Where there never was one, the
 // session is told to be over.
 func (l *link) stop(ctx context.Context, grace time.Duration) {
+	last := time.NewTimer(2*grace + shimGrace)
+	defer last.Stop()
 	for {
 		l.mu.Lock()
-		conn, ready := l.conn, l.ready
+		conn := l.conn
+		var ready <-chan struct{} = l.ready
 		l.mu.Unlock()
 		if conn != nil {
-			if err := conn.Stop(ctx, shim.Grace{Stdin: grace, Term: grace}); err == nil || shim.ErrorCode(err) == shim.CodeAgentGone {
-				return
-			}
-			select {
-			case <-conn.Done():
+			asking, cancel := context.WithTimeout(ctx, helloTime)
+			err := conn.Stop(asking, shim.Grace{Stdin: grace, Term: grace})
+			cancel()
+			ready = nil // what is left is its end
+			if err != nil && shim.ErrorCode(err) != shim.CodeAgentGone {
 				pause(ctx, time.Millisecond)
-			case <-l.over:
-				return
-			case <-ctx.Done():
-				return
+				ready = conn.Done()
 			}
-			continue
 		}
 		select {
 		case <-ready:
 		case <-l.over:
 			l.neverThere()
 			return
+		case <-last.C:
+			h, known := l.handle()
+			l.a.e.cfg.Log.Error("a shim did not end its agent in time and is killed", "session", l.session)
+			l.killShim(h, known)
+			return
 		case <-ctx.Done():
 			return
 		}
 	}
 }
+
+// shimGrace is what a shim may need beyond the steps of its ladder.
+const shimGrace = 15 * time.Second
 
 // neverThere ends a session that has no shim. One that has ended meanwhile
 // takes no notice.

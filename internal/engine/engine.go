@@ -40,6 +40,7 @@ type Config struct {
 	NewNonce  func() string
 	Log       *slog.Logger
 	Trusted   func(dir string) bool
+	Fenced    func() // another server has taken over: this one has to end
 }
 
 // Provider is a configured agent.
@@ -68,8 +69,9 @@ type Engine struct {
 	stop  context.CancelFunc
 	all   sync.WaitGroup
 
-	mu     sync.Mutex
-	actors map[baton.ThreadID]*actor
+	mu      sync.Mutex
+	claimed uint64 // the newest epoch that this server has claimed
+	actors  map[baton.ThreadID]*actor
 }
 
 // New claims an epoch in the journal: from now on a former server of the same
@@ -80,7 +82,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	return &Engine{cfg: cfg, epoch: epoch, hub: newHub(), ctx: run, stop: stop, actors: map[baton.ThreadID]*actor{}}, nil
+	return &Engine{cfg: cfg, epoch: epoch, hub: newHub(), ctx: run, stop: stop, claimed: epoch, actors: map[baton.ThreadID]*actor{}}, nil
 }
 
 // Hub is where committed units are published.
@@ -113,6 +115,30 @@ func (e *Engine) Start(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fenced is the end of this server's right to the data: it writes nothing more,
+// and whoever runs it is told to end.
+func (e *Engine) fenced(why string, args ...any) {
+	if e.ctx.Err() == nil {
+		e.cfg.Log.Error(why+"; this one ends", args...)
+	}
+	e.stop()
+	if e.cfg.Fenced != nil {
+		e.cfg.Fenced()
+	}
+}
+
+// newest says whether no other server has claimed an epoch since this one did.
+func (e *Engine) newest(ctx context.Context) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	next, err := e.cfg.Journal.ClaimEpoch(ctx)
+	mine := err == nil && next == e.claimed+1
+	if mine {
+		e.claimed = next
+	}
+	return mine
 }
 
 // removeEnded takes away the directories of sessions that are known to have

@@ -27,17 +27,19 @@ type link struct {
 	session baton.SessionID
 	dir     string
 
-	from   uint64      // newest committed frame; of the following goroutine
-	dialed uint64      // attachments so far; likewise
-	agent  []shim.Proc // the agent's process, where its start was seen; likewise
+	from    uint64      // newest committed frame; of the following goroutine
+	dialed  uint64      // attachments so far; likewise
+	foreign bool        // see errForeign; likewise
+	agent   []shim.Proc // the agent's process, where its start was seen; likewise
 
-	mu     sync.Mutex
-	conn   *shim.Conn
-	writes []baton.Effect // not known to be accepted by the shim, in order
-	ready  chan struct{}  // closed when conn is set, replaced when it is lost
-	more   chan struct{}  // signals new writes
-	over   chan struct{}  // closed when the session has ended
-	once   sync.Once
+	mu       sync.Mutex
+	followed bool // attach was called
+	conn     *shim.Conn
+	writes   []baton.Effect // not known to be accepted by the shim, in order
+	ready    chan struct{}  // closed when conn is set, replaced when it is lost
+	more     chan struct{}  // signals new writes
+	over     chan struct{}  // closed when the session has ended
+	once     sync.Once
 }
 
 // attached tells the owner's goroutine how far the spool of a session goes.
@@ -141,6 +143,13 @@ func (a *actor) detach() {
 
 // attach follows the session's spool behind the frame that is committed.
 func (l *link) attach(from uint64) {
+	l.mu.Lock()
+	before := l.followed
+	l.followed = true
+	l.mu.Unlock()
+	if before {
+		return
+	}
 	l.a.e.all.Add(2)
 	go func() { defer l.a.e.all.Done(); l.follow(from) }()
 	go func() { defer l.a.e.all.Done(); l.give() }()
@@ -165,35 +174,63 @@ func (l *link) follow(from uint64) {
 // unknown is how far a spool goes that is not attached to yet.
 const unknown = ^uint64(0)
 
-// dial attaches to the shim as long as it lives.
+// dial attaches to the shim as long as it lives. A shim that nobody can reach or
+// go on with is ended: its session is lost, and what it ran is swept.
 func (l *link) dial(ctx context.Context) (*shim.Conn, error) {
 	spec, err := shim.ReadSpec(l.dir)
 	if err != nil {
 		return nil, err
 	}
+	if spec.Socket != l.socket() {
+		l.foreign = true
+		return nil, errForeign
+	}
 	h, known := l.handle()
 	for try := 0; ; try++ {
-		conn, err := shim.Dial(ctx, spec.Socket, l.epoch(), l.from)
+		conn, err := l.dialOnce(ctx, spec.Socket)
 		if err == nil {
 			return conn, nil
 		}
-		if shim.ErrorCode(err) == shim.CodeStaleEpoch {
-			l.a.e.cfg.Log.Error("another server holds the session", "session", l.session)
-			l.a.e.stop()
+		code := shim.ErrorCode(err)
+		if code == shim.CodeStaleEpoch && !l.a.e.newest(ctx) {
+			l.a.e.fenced("another server holds a session", "session", l.session)
 			return nil, err
 		}
-		if shim.ErrorCode(err) == shim.CodeBadPosition && known && shim.Alive(h) {
-			// The journal is older than what the shim was told is committed, as after
-			// a restored backup: nobody can go on with it.
+		if code == shim.CodeStaleEpoch || code == shim.CodeBadPosition { // the journal was put back to an older state
 			l.a.e.cfg.Log.Error("a session is ahead of the journal and is given up", "session", l.session, "error", err)
-			_ = syscall.Kill(h.PID, syscall.SIGKILL)
+			l.killShim(h, known)
 			return nil, err
 		}
 		// A shim whose start the former server did not see may still be coming up.
 		if known && !shim.Alive(h) || !known && try >= startTries || ctx.Err() != nil {
 			return nil, err
 		}
+		if _, gone := os.Stat(spec.Socket); gone != nil && try >= startTries {
+			l.a.e.cfg.Log.Error("the socket of a session is gone; the session is given up", "session", l.session)
+			l.killShim(h, known)
+			return nil, err
+		}
 		pause(ctx, firstPause)
+	}
+}
+
+// errForeign: the session was started from another data directory, of which this
+// one is a copy. Its processes are that one's.
+var errForeign = errors.New("the session belongs to another data directory")
+
+// helloTime is how long a shim may take to greet; one that is stopped never does.
+const helloTime = 10 * time.Second
+
+func (l *link) dialOnce(ctx context.Context, socket string) (*shim.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloTime)
+	defer cancel()
+	return shim.Dial(ctx, socket, l.epoch(), l.from)
+}
+
+// killShim ends a shim that can't be asked to end.
+func (l *link) killShim(h shim.Handle, known bool) {
+	if known && shim.Alive(h) {
+		_ = syscall.Kill(h.PID, syscall.SIGKILL)
 	}
 }
 
@@ -225,8 +262,7 @@ func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 		frames, err := conn.NextBatch(ctx, batchFrames)
 		if err != nil {
 			if shim.ErrorCode(err) == shim.CodeEvicted {
-				l.a.e.cfg.Log.Error("another server has taken the session", "session", l.session)
-				l.a.e.stop()
+				l.a.e.fenced("another server has taken a session", "session", l.session)
 			}
 			return false
 		}
@@ -338,7 +374,9 @@ func (l *link) afterDeath() {
 	}
 	if !exited {
 		exit := &owner.Exit{Lost: true, Detail: "its shim was killed"}
-		if spec, err := shim.ReadSpec(l.dir); err == nil {
+		if spec, err := shim.ReadSpec(l.dir); l.foreign {
+			exit.Detail = errForeign.Error()
+		} else if err == nil {
 			killed, err := shim.Sweep(spec.Nonce, l.agent)
 			if err != nil {
 				l.a.e.cfg.Log.Error("a dead session's processes could not all be ended", "session", l.session, "error", err)

@@ -34,7 +34,7 @@ func explain(path string, err error) error {
 			WithHint("free some space there, then send it again")
 	case lib.SQLITE_IOERR:
 		return baton.Errorf(baton.CodeInternal, "the disk of the database failed").WithDetail("%s: %v", path, err).
-			WithHint("look at the disk and the system's log; send it again when it is well, or restore a backup (made by `baton backup`)")
+			WithHint("look at the disk and the system's log; send it again when it is well, or restore a backup")
 	case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY, lib.SQLITE_PERM:
 		return baton.Errorf(baton.CodeInternal, "the database can't be opened for writing").WithDetail("%s: %v", path, err).
 			WithHint("check that its directory exists and that you may write there")
@@ -47,7 +47,7 @@ func explain(path string, err error) error {
 
 func damaged(path, why string) *baton.Error {
 	return baton.Errorf(baton.CodeInternal, "the database is damaged").WithDetail("%s: %s; it was left as it is", path, why).
-		WithHint("move the file and those beside it (-wal, -shm) away and put a backup (made by `baton backup`) in its place")
+		WithHint("move the file and those beside it (-wal, -shm) away and put a backup in its place")
 }
 
 func newer(path string, version, known int) *baton.Error {
