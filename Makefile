@@ -58,8 +58,8 @@ generate: need-go ## Write the pages that are generated from the code
 sim: need-go ## Run the simulation with SEEDS=20000 seeds
 	BATON_SIM_SEEDS=$(SEEDS) $(GO) test ./internal/sim -run TestSim -count=1 -timeout 60m
 
-bench: build agents ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
+bench: need-go agents ## Measure Baton against its budgets, about 2 minutes
+	$(GO) test -count=1 -run '^$$' -bench . -benchtime 1x -timeout 10m ./internal/bench
 
 # Only the packages whose tests know the flag.
 record: agents ## Record the drivers' testdata again from the real agents
