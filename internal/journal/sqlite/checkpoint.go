@@ -2,10 +2,11 @@ package sqlite
 
 import "time"
 
-// When the log is copied into the database, and when it is cut.
+// When the log is copied into the database, and when it begins anew.
 const (
 	checkpointBytes = 4 << 20
 	logBytes        = 64 << 20
+	pageBytes       = 4096 + 24 // of the log: SQLite's default page and its header
 )
 
 // checkpoints copies the log into the database at the writer's signals until
@@ -21,16 +22,20 @@ func (w *writer) checkpoints(stop <-chan struct{}) {
 	idle := time.NewTimer(w.opts.Idle)
 	idle.Stop()
 	defer idle.Stop()
-	pragma := func(mode string) {
-		var busy, log, copied int
-		_ = db.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &log, &copied)
+	// pragma returns how many bytes the log holds.
+	pragma := func(mode string) int64 {
+		var busy, pages, copied int64
+		_ = db.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
 		w.opts.checkpointed(mode)
+		return pages * pageBytes
 	}
-	cut := func() {
-		pragma("PASSIVE") // most of the work, beside the writer
+	// hold keeps the writer off for what is left to copy, after most of the work
+	// was done beside it.
+	hold := func(mode string) {
+		pragma("PASSIVE")
 		w.exclusive.Lock()
 		defer w.exclusive.Unlock()
-		pragma("TRUNCATE")
+		pragma(mode)
 	}
 	for {
 		select {
@@ -40,14 +45,12 @@ func (w *writer) checkpoints(stop <-chan struct{}) {
 			idle.Reset(w.opts.Idle)
 		case <-w.full:
 			w.written.Store(0)
-			if w.logSize() > logBytes {
-				cut()
-			} else {
-				pragma("PASSIVE")
+			if pragma("PASSIVE") > logBytes {
+				hold("RESTART") // cutting a long file takes ten times as long, and then it has to grow again
 			}
 		case <-idle.C:
 			w.written.Store(0)
-			cut()
+			hold("TRUNCATE")
 		}
 	}
 }

@@ -163,6 +163,29 @@ func TestCheckpoints(t *testing.T) {
 	journaltest.CheckDocuments(t, j)
 }
 
+// TestLogBeginsAnew: a log that grows without an idle moment is used again from
+// its beginning, and does not grow for ever.
+func TestLogBeginsAnew(t *testing.T) {
+	modes := make(chan string, 10_000)
+	j := reopen(t, filepath.Join(t.TempDir(), "baton.db"), Options{Idle: time.Hour, checkpointed: func(mode string) { modes <- mode }})
+	s := journaltest.NewScribe("thr_1")
+	begun := 0
+	for n := 0; begun < 2; n++ {
+		u := s.Command(n + 1)
+		u.Effects[0].Data = baton.EffectWrite{Data: bytes.Repeat([]byte("x"), 190<<10)}
+		s.Must(t, j, u)
+		for len(modes) > 0 {
+			if <-modes == "RESTART" {
+				begun++
+			}
+		}
+	}
+	if size := j.writer.logSize(); size > 2*logBytes {
+		t.Errorf("the log has %d bytes", size)
+	}
+	journaltest.CheckDocuments(t, j)
+}
+
 // TestCloseFinishes: what was taken in is stored, what comes later is refused.
 func TestCloseFinishes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "baton.db")

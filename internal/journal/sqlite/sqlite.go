@@ -16,9 +16,10 @@
 //
 // Checkpoints: SQLite's automatic ones would make some append wait for them,
 // so they are off. A goroutine of its own copies the log into the database
-// (PASSIVE, beside the writer) each time the writer has signalled 4 MB. Only when the
-// log has grown over 64 MB, or when nothing was written for a second, it holds the
-// writer for as long as it takes to copy the rest and cut the log (TRUNCATE).
+// (PASSIVE, beside the writer) each time the writer has signalled 4 MB. When the log
+// holds over 64 MB, and when nothing was written for a second, it holds the writer for
+// as long as it takes to copy the rest; then the log begins anew in its file (RESTART),
+// and after the idle second the file is cut (TRUNCATE).
 //
 // A damaged file, one of another program and one of a newer version of Baton are
 // refused by name and left as they are.
