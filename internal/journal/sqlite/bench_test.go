@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -107,6 +108,39 @@ func sixtyFour(b *testing.B, store func(*journaltest.Scribe, journal.Unit) error
 	all.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64(2*64*each)/b.Elapsed().Seconds(), "units/s")
+	percentiles(b, slices.Concat(took...))
+}
+
+// BenchmarkText64 is 64 threads whose agents stream: each unit is a piece of text
+// and how far the session has come.
+func BenchmarkText64(b *testing.B) {
+	j := open(b, filepath.Join(b.TempDir(), "baton.db"))
+	state := []byte(`{"driver":"acp","state":{"` + strings.Repeat("x", 1500) + `":1}}`)
+	took := make([][]time.Duration, 64)
+	each := b.N/64 + 1
+	var all sync.WaitGroup
+	for i := range took {
+		s := journaltest.NewScribe(fmt.Sprintf("thr_%02d", i))
+		s.Must(b, j, s.Create())
+		s.Must(b, j, s.Command(1))
+		all.Go(func() {
+			for n := range each {
+				u := s.Unit()
+				u.Chunks = []journal.Chunk{{Item: baton.ItemID("itm_" + string(s.Thread)), Offset: int64(n * 40), Text: strings.Repeat("word ", 8)}}
+				u.Sessions = []journal.SessionMark{{Session: baton.SessionID("ses_" + string(s.Thread)), Frame: uint64(n + 1), State: state}}
+				start := time.Now()
+				if err := s.Append(j, u); err != nil {
+					b.Error(err)
+					return
+				}
+				took[i] = append(took[i], time.Since(start))
+			}
+		})
+	}
+	b.ResetTimer()
+	all.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(64*each)/b.Elapsed().Seconds(), "units/s")
 	percentiles(b, slices.Concat(took...))
 }
 

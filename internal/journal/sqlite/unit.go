@@ -27,7 +27,7 @@ func (w *writer) prepare(ctx context.Context) error {
 	}{
 		{&s.begin, "BEGIN IMMEDIATE"}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"},
 		{&s.savepoint, "SAVEPOINT unit"}, {&s.release, "RELEASE unit"}, {&s.undo, "ROLLBACK TO unit"},
-		{&s.thread, "SELECT version, epoch FROM threads WHERE id = ?"},
+		{&s.thread, "SELECT version, epoch, settled FROM threads WHERE id = ?"},
 		{&s.stopEpoch, "SELECT stop_epoch FROM threads WHERE id = ?"},
 		{&s.putThread, `INSERT INTO threads VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET version = excluded.version,
 			epoch = excluded.epoch, stop_epoch = max(stop_epoch, excluded.stop_epoch), settled = excluded.settled`},
@@ -77,10 +77,11 @@ func (p *prepared) close() error {
 // unit writes a unit. What it has written when it fails is undone by the
 // caller's savepoint.
 func (w *writer) unit(e *encoded, now time.Time) (first uint64, err error) {
-	if err := w.admit(e); err != nil {
+	known, err := w.admit(e)
+	if err != nil {
 		return 0, err
 	}
-	if first, err = w.events(e, now); err != nil {
+	if first, err = w.events(e, known, now); err != nil {
 		return 0, op("events", err)
 	}
 	for _, c := range e.Changes {
@@ -118,43 +119,49 @@ func (w *writer) unit(e *encoded, now time.Time) (first uint64, err error) {
 	return first, nil
 }
 
+// stored is a thread's row, zero where there is none.
+type stored struct {
+	version, epoch uint64
+	settled        bool
+}
+
 // admit checks the unit against what is stored, in the order that Append
-// promises, and writes the receipts on the way.
-func (w *writer) admit(e *encoded) error {
-	var version, epoch uint64
-	err := w.stmt.thread.QueryRowContext(w.ctx, string(e.Thread)).Scan(&version, &epoch)
+// promises, and writes the receipts on the way. It returns what is stored of the
+// thread.
+func (w *writer) admit(e *encoded) (known stored, err error) {
+	err = w.stmt.thread.QueryRowContext(w.ctx, string(e.Thread)).Scan(&known.version, &known.epoch, &known.settled)
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
-		return op("thread", err)
-	case e.Epoch < epoch:
-		return journal.ErrFenced
+		return known, op("thread", err)
+	case e.Epoch < known.epoch:
+		return known, journal.ErrFenced
 	}
 	for i, r := range e.Receipts {
 		res, err := w.stmt.receipt.ExecContext(w.ctx, string(r.Command), r.Hash, text(e.receipts[i]))
 		if err != nil {
-			return op("receipts", err)
+			return known, op("receipts", err)
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(journal.ErrReceipt, err)
+			return known, errors.Join(journal.ErrReceipt, err)
 		}
 	}
-	if e.Expect != version {
-		return journal.ErrVersion
+	if e.Expect != known.version {
+		return known, journal.ErrVersion
 	}
 	for _, p := range e.Preconditions {
 		var stop int
 		err := w.stmt.stopEpoch.QueryRowContext(w.ctx, string(p.Thread)).Scan(&stop)
 		switch {
 		case errors.Is(err, sql.ErrNoRows), err == nil && stop != p.StopEpoch:
-			return journal.ErrPrecondition
+			return known, journal.ErrPrecondition
 		case err != nil:
-			return op("preconditions", err)
+			return known, op("preconditions", err)
 		}
 	}
-	return nil
+	return known, nil
 }
 
-func (w *writer) events(e *encoded, now time.Time) (first uint64, err error) {
+func (w *writer) events(e *encoded, known stored, now time.Time) (first uint64, err error) {
 	for i, s := range e.events {
 		w.seq++
 		if i == 0 {
@@ -165,8 +172,10 @@ func (w *writer) events(e *encoded, now time.Time) (first uint64, err error) {
 			return 0, err
 		}
 	}
-	if e.Version() == 0 { // a receipt for a thread that was never made makes none
-		return 0, nil
+	// A receipt for a thread that was never made makes none; and what is stored
+	// already, as with each piece of a text, costs no page of the log.
+	if e.Version() == 0 || known == (stored{e.Version(), e.Epoch, e.Settled}) {
+		return first, nil
 	}
 	return first, w.exec(w.stmt.putThread, string(e.Thread), e.Version(), e.Epoch, e.StopEpoch(), e.Settled)
 }
