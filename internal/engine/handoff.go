@@ -122,6 +122,7 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 		if err != nil {
 			return src, err
 		}
+		out.Items = slices.Grow(out.Items, len(items))
 		for _, it := range items {
 			out.Items = append(out.Items, handoff.Item{ID: it.ID, Kind: it.Kind, Status: it.Body.Status, Body: it.Body, Answer: answers[it.ID]})
 		}
@@ -168,12 +169,14 @@ func all[T any](ctx context.Context, r journal.Reader, q journal.Query) ([]T, er
 		if err != nil {
 			return nil, err
 		}
+		if n := len(out) + len(docs); n > cap(out) { // items are large, and there may be many thousand
+			out = slices.Grow(out, 2*n-len(out))
+		}
 		for _, d := range docs {
-			var v T
-			if err := json.Unmarshal(d.Body, &v); err != nil {
+			out = append(out, *new(T))
+			if err := json.Unmarshal(d.Body, &out[len(out)-1]); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", d.Kind, d.ID, err)
 			}
-			out = append(out, v)
 			q.After = d.Position
 		}
 		if len(docs) < q.Limit {
