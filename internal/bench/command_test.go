@@ -7,14 +7,12 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"baton/internal/client"
 )
 
 // BenchmarkCommand is a durable command through the socket: the answer means
-// that it is on the disk. No agent is started.
+// that it is on the disk. Messages go to threads whose agent hangs, and wait.
 func BenchmarkCommand(b *testing.B) {
-	s := newServer(b, provider("script", "script", nil, nil, ""))
+	s := newServer(b, provider("script", "script", nil, map[string]string{"BATON_SCRIPT_HOME": b.TempDir()}, ""))
 	s.start()
 	var create, queue Samples
 	ids := make([]string, 64)
@@ -23,10 +21,10 @@ func BenchmarkCommand(b *testing.B) {
 		ids[n%len(ids)] = s.thread("script")
 		create = append(create, time.Since(began))
 	}
-	for _, id := range ids { // a held queue starts nothing
-		if err := s.Post(s.ctx, client.Path("threads", id, "stop"), nil, nil); err != nil {
-			b.Fatal(err)
-		}
+	for _, id := range ids {
+		events := s.follow(id)
+		s.send(id, "script", "[[hang]]")
+		s.until(events, "run.running")
 	}
 	for n := range 400 {
 		began := time.Now()
