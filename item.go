@@ -1,5 +1,7 @@
 package baton
 
+import "fmt"
+
 // ItemKind is what a timeline entry shows.
 type ItemKind string
 
@@ -107,6 +109,20 @@ type ItemBody struct {
 type Cut struct {
 	Bytes   int64 `json:"bytes"`   // of the whole text
 	Omitted int64 `json:"omitted"` // bytes between head and tail
+	Head    int   `json:"head"`    // bytes of the head, which the tail follows directly
+}
+
+// Marked returns the body as people and agents should read it: where its text or
+// output is head and tail, a line between them says how much was left out.
+func (b ItemBody) Marked() ItemBody {
+	mark := func(s string) string {
+		if b.Cut == nil || int64(len(s)) != b.Cut.Bytes-b.Cut.Omitted || b.Cut.Head <= 0 || b.Cut.Head > len(s) {
+			return s
+		}
+		return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", s[:b.Cut.Head], b.Cut.Omitted, s[b.Cut.Head:])
+	}
+	b.Text, b.Output = mark(b.Text), mark(b.Output)
+	return b
 }
 
 // FileChange is one file of a change, as the agent reported it.

@@ -44,16 +44,16 @@ func TestItemText(t *testing.T) {
 		{"the final text wins", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: "draft"}, closed("i", baton.ItemBody{Text: "final", Output: "o"})}, "final", "o", nil, ""},
 		{"never opened", []baton.Fact{closed("i", baton.ItemBody{Text: "all at once"})}, "all at once", "", nil, ""},
 		{"long", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: long}, closed("i", baton.ItemBody{})},
-			long[:Keep] + long[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep}, long},
+			long[:Keep] + long[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep, Head: Keep}, long},
 		{"long at its close", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: "draft"}, closed("i", baton.ItemBody{Text: long})},
-			long[:Keep] + long[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep}, long},
+			long[:Keep] + long[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep, Head: Keep}, long},
 		{"long twice", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: long}, closed("i", baton.ItemBody{Text: long})},
-			long[:Keep] + long[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep}, long},
+			long[:Keep] + long[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep, Head: Keep}, long},
 		{"long and different", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: long}, closed("i", baton.ItemBody{Text: other})},
-			other[:Keep] + other[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep}, other},
+			other[:Keep] + other[2*Keep:], "", &baton.Cut{Bytes: 3 * Keep, Omitted: Keep, Head: Keep}, other},
 		{"long, but short in the end", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: long}, closed("i", baton.ItemBody{Text: "short"})}, "short", "", nil, ""},
 		{"long output beside text", []baton.Fact{opened("i"), baton.FactItemDelta{Key: "i", Text: "title"}, closed("i", baton.ItemBody{Output: long})},
-			"title", long[:Keep] + long[2*Keep:], &baton.Cut{Bytes: 3 * Keep, Omitted: Keep}, "title"},
+			"title", long[:Keep] + long[2*Keep:], &baton.Cut{Bytes: 3 * Keep, Omitted: Keep, Head: Keep}, "title"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, e := said(t, c.facts...)

@@ -49,7 +49,7 @@ func (s *Stream) Body() (string, *baton.Cut) {
 	}
 	tail := runeTail(s.tail, Keep)
 	omitted := s.Len - int64(len(s.head)) - int64(len(tail))
-	return s.head + tail, &baton.Cut{Bytes: s.Len, Omitted: omitted}
+	return s.head + tail, &baton.Cut{Bytes: s.Len, Omitted: omitted, Head: len(s.head)}
 }
 
 // keeps says whether a text can be shown as it is: it is short enough for a

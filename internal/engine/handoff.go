@@ -124,7 +124,7 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 		}
 		out.Items = slices.Grow(out.Items, len(items))
 		for _, it := range items {
-			out.Items = append(out.Items, handoff.Item{ID: it.ID, Kind: it.Kind, Status: it.Body.Status, Body: it.Body, Answer: answers[it.ID]})
+			out.Items = append(out.Items, handoff.Item{ID: it.ID, Kind: it.Kind, Status: it.Body.Status, Body: it.Body.Marked(), Answer: answers[it.ID]})
 		}
 		if !slices.Contains(src.From, run.Provider) {
 			src.From = append(src.From, run.Provider)

@@ -196,7 +196,7 @@ func run(ctx context.Context, r journal.Reader, v Run, pending []PendingRequest)
 		if err != nil {
 			return v, err
 		}
-		v.Answer = item.Body.Text
+		v.Answer = item.Body.Marked().Text
 	}
 	if v.Status == string(baton.RunStarting) || v.Status == string(baton.RunRunning) {
 		if slices.ContainsFunc(pending, func(q PendingRequest) bool { return q.RunID == v.ID }) {
