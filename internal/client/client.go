@@ -21,6 +21,7 @@ import (
 type Client struct {
 	socket string
 	http   *http.Client
+	start  *Start // how a server is started where ours went away; nil: it is not
 }
 
 // New makes a client of the server on the socket. It does not connect yet.
@@ -35,12 +36,21 @@ func New(socket string) *Client {
 // Close ends the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Get reads path into out.
+// Get reads path into out. A client that Connect has made reads again when the
+// server goes away: it starts the next one, as long as ctx lasts.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return c.do(ctx, http.MethodGet, path, nil, out)
+	for {
+		err := c.do(ctx, http.MethodGet, path, nil, out)
+		if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
+			return err
+		}
+		if err := c.back(ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 // Post sends in, which may be nil, to path and reads the answer into out.

@@ -51,8 +51,39 @@ func Reachable(ctx context.Context, socket string) (*Client, httpapi.ServerInfo,
 }
 
 // Connect returns a client of the server, which is started where none runs.
-// Clients that come at the same time start one: they take turns by a lock.
+// Clients that come at the same time start one: they take turns by a lock. What
+// the client reads and follows later outlives its server: see Get and Stream.
 func Connect(ctx context.Context, s Start) (*Client, error) {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.start = &s
+	return c, nil
+}
+
+// back brings a server back after the failure of a read, or returns why not.
+func (c *Client) back(ctx context.Context, failed error) error {
+	if c.start == nil {
+		return failed
+	}
+	// A server that is just ending still answers some: let it end.
+	select {
+	case <-time.After(lookAgain):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	next, err := c.start.connect(ctx)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if next != nil {
+		next.Close()
+	}
+	return err
+}
+
+func (s Start) connect(ctx context.Context) (*Client, error) {
 	c, _, err := Reachable(ctx, s.Places.Socket)
 	if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
 		return c, err
@@ -157,6 +188,13 @@ func Stop(ctx context.Context, p config.Places) (bool, error) {
 		return false, err
 	}
 	defer c.Close()
+	// A client that follows a thread starts the next server at once: not before
+	// we have seen this one end.
+	begin, err := lock(ctx, p.Starting)
+	if err != nil {
+		return false, baton.Errorf(baton.CodeTimedOut, "a server is being started").WithDetail("%v", err).WithHint("look at %s", p.Log)
+	}
+	defer begin()
 	if err := c.Post(ctx, "/api/server/stop", nil, nil); err != nil && baton.ErrorCode(err) != baton.CodeServerUnreachable {
 		return false, err
 	}

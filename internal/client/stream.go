@@ -21,8 +21,9 @@ type Message struct {
 
 // Stream follows a thread behind a version until fn returns an error or ctx
 // ends. When the connection ends it comes back with its cursor, so fn sees
-// every event once; deltas may be seen again. fn may return io.EOF to end
-// without an error.
+// every event once; deltas may be seen again. Where the server is gone, a client
+// that Connect has made starts the next one and goes on, as long as ctx lasts.
+// fn may return io.EOF to end without an error.
 func (c *Client) Stream(ctx context.Context, thread string, version uint64, fn func(Message) error) error {
 	for failed := 0; ; {
 		before := version
@@ -38,6 +39,10 @@ func (c *Client) Stream(ctx context.Context, thread string, version uint64, fn f
 			return stop.error
 		case err != nil && baton.ErrorCode(err) != baton.CodeServerUnreachable:
 			return err
+		case err != nil && before == version && c.start != nil:
+			if err := c.back(ctx, err); err != nil {
+				return err
+			}
 		case err != nil && before == version:
 			// Nothing came: one more try, since a server may just be taking over.
 			if failed++; failed > 1 {
