@@ -44,11 +44,18 @@ func (a *app) showCmd() *cobra.Command {
 				v.whole(it)
 			}
 			v.end()
-			if len(t.Runs) > 0 {
-				v.runEnd(t.Runs[len(t.Runs)-1])
+			for _, r := range t.Runs {
+				v.runEnd(r) // those that stand above already say nothing more
 			}
 			for _, q := range t.PendingRequests {
 				fmt.Fprintf(a.out, "\n%s %s (%s)\n", a.style(yellow, "waits for you:"), printable(q.Title), q.ID)
+				var full httpapi.Request
+				if err := c.Get(ctx, client.Path("requests", q.ID), nil, &full); err != nil {
+					return err
+				}
+				for _, line := range answerCommands(q.ID, full.Questions) {
+					fmt.Fprintln(a.out, "  "+a.style(cyan, line))
+				}
 			}
 			return nil
 		}),

@@ -20,10 +20,11 @@ type view struct {
 	flow    *flow
 	shown   map[string]int64 // bytes of an item's text that are written
 	revs    map[string]int
+	ended   map[string]bool // runs whose last line is written
 }
 
 func newView(a *app) *view {
-	return &view{a: a, runs: map[string]httpapi.Run{}, items: map[string]httpapi.Item{}, shown: map[string]int64{}, revs: map[string]int{}}
+	return &view{a: a, runs: map[string]httpapi.Run{}, items: map[string]httpapi.Item{}, shown: map[string]int64{}, revs: map[string]int{}, ended: map[string]bool{}}
 }
 
 func (v *view) addRun(r httpapi.Run) { v.runs[r.ID] = r }
@@ -73,9 +74,13 @@ func (v *view) heading(run string) {
 	fmt.Fprintf(v.a.out, "\n%s%s%s\n", v.a.style(dim, "──"), v.a.style(bold, label), v.a.style(dim, strings.Repeat("─", max(v.a.width()-len([]rune(label))-2, 2))))
 }
 
-// runEnd writes how a run ended.
+// runEnd writes how a run ended, once, or how far it is.
 func (v *view) runEnd(r httpapi.Run) {
 	v.end()
+	if v.ended[r.ID] {
+		return
+	}
+	v.ended[r.ID] = runEnded(r.Status)
 	color := map[string]string{"completed": green, "failed": red, "interrupted": yellow, "cancelled": dim}[r.Status]
 	text := fmt.Sprintf("run %d %s", r.Ordinal, r.Status)
 	if r.StartedAt != nil && r.EndedAt != nil {

@@ -79,6 +79,9 @@ func (w *watcher) run(ctx context.Context, t httpapi.Thread) error {
 			if it.Open {
 				it.Body.Text = "" // the stream brings it with its offsets
 				w.view.open(it)
+				if asks(it) {
+					w.view.close(it)
+				}
 				continue
 			}
 			w.view.whole(it)
@@ -87,6 +90,9 @@ func (w *watcher) run(ctx context.Context, t httpapi.Thread) error {
 	if idle {
 		if len(show) == 1 {
 			w.view.runEnd(show[0])
+		}
+		if !w.follow && len(show) == 1 && runFailed(show[0].Status) {
+			return exitWith(exitFailed)
 		}
 		if !w.follow {
 			return nil
@@ -153,7 +159,7 @@ func (w *watcher) event(e httpapi.Event) error {
 			return nil // read before the stream began
 		}
 		w.view.open(it)
-		if !d.Open || d.Kind == baton.ItemApproval || d.Kind == baton.ItemQuestion {
+		if !d.Open || asks(it) {
 			w.view.close(it)
 		}
 	case baton.EventItemUpdated:
@@ -199,6 +205,16 @@ func (w *watcher) ended(d baton.EventRunEnded, e httpapi.Event) {
 	w.view.run = ""
 	delete(w.open, string(d.Run))
 	w.failed = d.Status != baton.RunCompleted && d.Status != baton.RunCancelled
+}
+
+// asks says whether an item is a request to a person.
+func asks(it httpapi.Item) bool {
+	return it.Kind == string(baton.ItemApproval) || it.Kind == string(baton.ItemQuestion)
+}
+
+// runFailed says whether a run's end is one that a script must see.
+func runFailed(status string) bool {
+	return status == string(baton.RunFailed) || status == string(baton.RunInterrupted)
 }
 
 // watchJSON prints the stream's messages, one a line.
