@@ -69,7 +69,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var code exitWith
 	switch {
 	case err == nil:
@@ -82,7 +82,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	var e *baton.Error
 	if !errors.As(err, &e) {
 		// Commands return errors of ours; what is left is about the command line.
-		e = baton.Errorf(baton.CodeInvalid, "%s", strings.TrimSpace(firstLine(err.Error()))).WithHint("`baton help` shows what there is")
+		e = baton.Errorf(baton.CodeInvalid, "%s", strings.TrimSpace(firstLine(err.Error()))).WithHint("`%s --help` shows what there is", cmd.CommandPath())
 	}
 	a.json = a.json || slices.Contains(args, "--json")
 	a.report(e)

@@ -24,6 +24,12 @@ func (a *app) lsCmd() *cobra.Command {
 shown, like any unique beginning or end of an id, may be used in its place.`,
 		Example: "  baton ls\n  baton ls --json | jq -r '.[] | select(.activity==\"waiting\").id'",
 		Args:    needs(),
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("limit") && limit < 1 {
+				return baton.Errorf(baton.CodeInvalid, "--limit %d shows nothing", limit).WithHint("give 1 or more; without --limit all are listed")
+			}
+			return nil
+		},
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, _ []string) error {
 			var threads []httpapi.Thread
 			var err error

@@ -43,6 +43,9 @@ ids of the requests).`,
 		Args:              needs("THREAD", `"text"|-`),
 		ValidArgsFunction: a.completeThreads,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("timeout") && !wait {
+				return baton.Errorf(baton.CodeInvalid, "--timeout is for --wait").WithHint("add --wait")
+			}
 			text, err := a.stdinOrArg(args[1])
 			if err != nil {
 				return err
@@ -62,9 +65,9 @@ ids of the requests).`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Provider, "provider", "", "who does this run (default: who did the last one)")
-	f.StringVar(&in.Model, "model", "", "model of this run")
-	f.StringVar(&in.Effort, "effort", "", "reasoning effort of this run")
-	f.StringVar(&in.PermissionMode, "permission-mode", "", "permission mode of this run")
+	f.StringVar(&in.Model, "model", "", "model from this run on, for this provider")
+	f.StringVar(&in.Effort, "effort", "", "reasoning effort from this run on, for this provider")
+	f.StringVar(&in.PermissionMode, "permission-mode", "", "permission mode from this run on, for this provider")
 	f.StringVar(&in.CommandID, "command-id", "", "id of this command: the same again sends nothing twice")
 	f.BoolVar(&wait, "wait", false, "wait for the run's end and print the answer")
 	f.DurationVar(&timeout, "timeout", 0, "with --wait: give up after this time (exit 6); the run goes on")
@@ -99,9 +102,17 @@ func (a *app) send(ctx context.Context, c *client.Client, thread string, in send
 			WithDetail("it goes on").WithHint("baton watch %s", reply.Thread)
 	}
 	if err != nil {
+		a.goesOn(ctx, reply.Ordinal, string(reply.Thread))
 		return err
 	}
 	return a.outcome(out)
+}
+
+// goesOn tells one who interrupts the command line that the run does not end with it.
+func (a *app) goesOn(ctx context.Context, ordinal int, thread string) {
+	if ctx.Err() != nil && !a.json {
+		fmt.Fprintf(a.err, "run %d goes on; `baton watch %s` shows it, `baton stop %s` ends it\n", ordinal, thread, thread)
+	}
 }
 
 // outcome prints what came of a run that was waited for.

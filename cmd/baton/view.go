@@ -70,6 +70,9 @@ func (v *view) heading(run string) {
 	if r.Settings.Model != "" {
 		parts = append(parts, r.Settings.Model)
 	}
+	if r.Settings.PermissionMode != "" {
+		parts = append(parts, r.Settings.PermissionMode)
+	}
 	label := " " + strings.Join(parts, " · ") + " "
 	fmt.Fprintf(v.a.out, "\n%s%s%s\n", v.a.style(dim, "──"), v.a.style(bold, label), v.a.style(dim, strings.Repeat("─", max(v.a.width()-len([]rune(label))-2, 2))))
 }

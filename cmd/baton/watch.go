@@ -105,6 +105,11 @@ func (w *watcher) run(ctx context.Context, t httpapi.Thread) error {
 	w.view.end()
 	switch {
 	case err != nil:
+		for id, active := range w.open {
+			if active {
+				w.a.goesOn(ctx, w.view.runs[id].Ordinal, w.thread)
+			}
+		}
 		return err
 	case len(w.open) > 0:
 		w.view.mark("!", yellow, fmt.Sprintf("the queue is held (%s); `baton queue %s resume` lets it go on", w.held, w.thread))

@@ -101,7 +101,7 @@ func (p *Providers) Get(name string) (engine.Provider, error) {
 	if !ok {
 		return engine.Provider{}, baton.Errorf(baton.CodeUnknownProvider, "there is no provider %q", name).
 			WithDetail("the providers are %s", strings.Join(p.order, ", ")).
-			WithHint("name one of them with --provider, or add [providers.%s] to %s", name, p.configPath())
+			WithHint("name one of them with --provider, or add [providers.%s] to %s; a running server reads its configuration at its start: `baton serve --stop`, then try again", name, p.configPath())
 	}
 	driver, err := p.drivers.Get(x.Driver)
 	if err != nil {
