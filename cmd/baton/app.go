@@ -146,6 +146,16 @@ func needs(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
+		if len(names) == 0 {
+			e := baton.Errorf(baton.CodeInvalid, "`%s` takes no arguments", cmd.CommandPath())
+			if cmd.Flags().Lookup("title") != nil {
+				return e.WithHint("a title is given with --title \"…\"")
+			}
+			return e.WithHint("`%s --help` shows examples", cmd.CommandPath())
+		}
+		if cmd.Name() == "send" && len(args) > len(names) {
+			return baton.Errorf(baton.CodeInvalid, "the text must be one argument").WithHint("put it in quotes: baton send THREAD \"…\"")
+		}
 		return baton.Errorf(baton.CodeInvalid, "`%s` takes %s", cmd.CommandPath(), strings.Join(names, " ")).
 			WithHint("`%s --help` shows examples", cmd.CommandPath())
 	}

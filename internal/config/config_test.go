@@ -148,7 +148,7 @@ func TestProvidersFoundOnPath(t *testing.T) {
 	}
 	_, err = p.Get("codex")
 	var e *baton.Error
-	if !errors.As(err, &e) || e.Code != baton.CodeAgentMissing || !strings.Contains(e.Detail, "codex on PATH=") || !strings.Contains(e.Hint, "npm install") {
+	if !errors.As(err, &e) || e.Code != baton.CodeAgentMissing || !strings.Contains(e.Detail, "codex on PATH") || !strings.Contains(e.Hint, "npm install") {
 		t.Errorf("got %v, hint %q", err, e.Hint)
 	}
 }

@@ -94,7 +94,7 @@ func (p *Providers) Names() []string { return slices.Clone(p.order) }
 func (p *Providers) Get(name string) (engine.Provider, error) {
 	if name == "" {
 		return engine.Provider{}, baton.Errorf(baton.CodeAgentMissing, "there is no coding agent on this machine").
-			WithDetail("looked for %s on PATH=%s", strings.Join(found, " and "), p.env["PATH"]).
+			WithDetail("looked for %s on PATH", strings.Join(found, " and ")).
 			WithHint("install one (%s), or see how it works with `baton demo`", install["codex"])
 	}
 	x, ok := p.all[name]
@@ -147,7 +147,7 @@ func (p *Providers) lookedFor(x Provider) string {
 		}
 		return name
 	}
-	return name + " on PATH=" + p.path(x)
+	return name + " on PATH"
 }
 
 func (p *Providers) path(x Provider) string {
