@@ -45,7 +45,7 @@ func (w *writer) checkpoints(stop <-chan struct{}) {
 			idle.Reset(w.opts.Idle)
 		case <-w.full:
 			w.written.Store(0)
-			if pragma("PASSIVE") > logBytes {
+			if pragma("PASSIVE") > w.opts.logBytes {
 				hold("RESTART") // cutting a long file takes ten times as long, and then it has to grow again
 			}
 		case <-idle.C:

@@ -48,6 +48,7 @@ type Options struct {
 	Idle time.Duration
 
 	checkpointed func(mode string) // told after each checkpoint, by tests
+	logBytes     int64             // the constant of that name where 0, less for tests
 }
 
 // Journal is a journal in a file.
@@ -78,6 +79,9 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	if opts.checkpointed == nil {
 		opts.checkpointed = func(string) {}
+	}
+	if opts.logBytes == 0 {
+		opts.logBytes = logBytes
 	}
 	if opts.Idle == 0 {
 		opts.Idle = time.Second
