@@ -50,7 +50,13 @@ func (r *rig) places() config.Places {
 // items returns the timeline.
 func (r *rig) items(id string) []item {
 	r.Helper()
-	items, err := client.All[item](r.ctx, r.api(), client.Path("threads", id, "items"), url.Values{"limit": {"1000"}})
+	read := func() ([]item, error) {
+		return client.All[item](r.ctx, r.api(), client.Path("threads", id, "items"), url.Values{"limit": {"1000"}})
+	}
+	items, err := read()
+	for baton.ErrorCode(err) == baton.CodeServerUnreachable && r.ctx.Err() == nil {
+		items, err = read() // the server was killed; api starts the next one
+	}
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -142,13 +148,13 @@ func (r *rig) asked(id string) string {
 }
 
 // act gives a command that the server may die in the middle of: the same again,
-// until it is acknowledged.
-func (r *rig) act(command string, args ...string) {
+// until it is acknowledged. It returns what was printed.
+func (r *rig) act(command string, args ...string) string {
 	r.Helper()
 	for try := 0; ; try++ {
 		out, errs, code := r.try(append(args, "--command-id", command)...)
 		if code == 0 {
-			return
+			return out
 		}
 		if try == 20 || !strings.Contains(errs, "server_unreachable") {
 			r.Fatalf("baton %v: exit %d\n%s%s", args, code, out, errs)

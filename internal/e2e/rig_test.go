@@ -57,6 +57,7 @@ const limit = 3 * time.Minute
 type rig struct {
 	*testing.T
 	bin     string
+	threads int // made so far
 	ctx     context.Context
 	home    string
 	project string
@@ -239,7 +240,8 @@ type (
 // thread makes a thread in the rig's project.
 func (r *rig) thread() string {
 	r.Helper()
-	return strings.TrimSpace(r.baton("new"))
+	r.threads++
+	return strings.TrimSpace(r.act(fmt.Sprintf("cmd_new_%d", r.threads), "new"))
 }
 
 func (r *rig) show(id string) thread { r.Helper(); return read[thread](r, "show", id) }
