@@ -30,6 +30,7 @@ type link struct {
 	from    uint64      // newest committed frame; of the following goroutine
 	dialed  uint64      // attachments so far; likewise
 	foreign bool        // see errForeign; likewise
+	ahead   bool        // what its spool holds is of a past that the journal does not know; likewise
 	agent   []shim.Proc // the agent's process, where its start was seen; likewise
 
 	mu       sync.Mutex
@@ -198,6 +199,7 @@ func (l *link) dial(ctx context.Context) (*shim.Conn, error) {
 		}
 		if code == shim.CodeStaleEpoch || code == shim.CodeBadPosition { // the journal was put back to an older state
 			l.a.e.cfg.Log.Error("a session is ahead of the journal and is given up", "session", l.session, "error", err)
+			l.ahead = true
 			l.killShim(h, known)
 			return nil, err
 		}
@@ -352,7 +354,7 @@ func (l *link) afterDeath() {
 		return
 	}
 	exited := false
-	if r, err := shim.ReadSpool(l.dir, l.from); err == nil {
+	if r, err := shim.ReadSpool(l.dir, l.from); err == nil && !l.ahead && !l.foreign {
 		defer r.Close()
 		for !exited {
 			var frames []shim.Frame
