@@ -170,7 +170,7 @@ func (d *Decider) drive(r *Run) {
 		return
 	}
 	offered := find(d.S.Deliveries, func(v *Delivery) bool { return v.Run == r.ID && v.Kind == baton.DeliverMessage })
-	if offered != nil {
+	if offered != nil || d.uncertain(r) { // evidence comes back here
 		return
 	}
 	p, err := d.env.Provider(r.Provider)
