@@ -107,8 +107,8 @@ func TestEditedHandoff(t *testing.T) {
 			x := r.run(id, 2)
 			h := read[struct {
 				Text, Strategy, Status string
-				EditedFrom             string `json:"edited_from"`
-				By                     string `json:"created_by_provider"`
+				EditedFrom             string                 `json:"edited_from"`
+				By                     string                 `json:"created_by_provider"`
 				Covered                struct{ From, To int } `json:"covered_runs"`
 			}](r, "handoff", "show", x.Handoffs[0])
 			if h.Strategy != "manual_context" || h.EditedFrom != p.Handoff.Digest || h.By != "person" || h.Covered.From != 1 || h.Covered.To != 1 {
