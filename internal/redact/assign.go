@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // maxValue is how much of a value is judged, in bytes.
 const maxValue = 256
@@ -18,6 +21,9 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	if kind == "bearer" {
 		return bearer(s, j)
 	}
+	if kind == "basic" {
+		return basic(s, j)
+	}
 	flag := i >= 2 && s[i-1] == '-' && s[i-2] == '-'
 	v, direct, ok := operator(s, j, flag || kind == "aws_secret_key")
 	if !ok {
@@ -33,6 +39,9 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	}
 	if direct && from > v && i > 0 && s[i-1] == s[v] {
 		return 0, 0, "" // "TOKEN=" + value: the quote ends a string
+	}
+	if kind == "aws_secret_key" && awsShape(s[from:to]) {
+		return from, to, kind
 	}
 	query := i > 0 && (s[i-1] == '?' || s[i-1] == '&')
 	literal := quoted || flag || query && direct || direct && upperName(s[i:j])
@@ -63,7 +72,7 @@ var endings = []struct{ end, kind string }{
 // names returns the kind of secret that a name promises, or "".
 func names(name string) string {
 	name = strings.TrimRight(name, "_-0123456789")
-	if len(name) < 3 || len(name) > 80 || strings.IndexByte("dtnesyr", name[len(name)-1]|0x20) < 0 {
+	if len(name) < 3 || len(name) > 80 || strings.IndexByte("dtnesyrc", name[len(name)-1]|0x20) < 0 {
 		return ""
 	}
 	var buf [80]byte
@@ -77,8 +86,8 @@ func names(name string) string {
 		}
 	}
 	switch n := string(flat); {
-	case n == "bearer":
-		return "bearer"
+	case n == "bearer", n == "basic":
+		return n
 	case n == "pwd" && upperName(name), n == "oldpwd":
 		return "" // the shell's working directory
 	case n == "pass", n == "dbpass", strings.HasSuffix(strings.ToLower(name), "_pass"):
@@ -166,6 +175,29 @@ func bearer(s string, j int) (from, to int, kind string) {
 	return from, to, "bearer_token"
 }
 
+// basic handles "Basic " and what a header has after it: Base64 of user:password.
+// The word is common, so what follows it is decoded.
+func basic(s string, j int) (from, to int, kind string) {
+	const longest = 1024
+	from = span(s, j, isBlank)
+	to = from
+	for to < len(s) && to < from+longest && (isBase64(s[to]) || s[to] == '-' || s[to] == '_') {
+		to++
+	}
+	if from == j || to-from < 8 {
+		return 0, 0, ""
+	}
+	said, err := base64.StdEncoding.DecodeString(unURL.Replace(s[from : to-(to-from)%4]))
+	user, _, ok := strings.Cut(string(said), ":")
+	if err != nil || !ok || user == "" || strings.IndexFunc(string(said), func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return 0, 0, ""
+	}
+	return from, span(s, to, isPEM), "basic_auth"
+}
+
+// unURL makes Base64 for URLs the usual one.
+var unURL = strings.NewReplacer("-", "+", "_", "/")
+
 // secret judges a value. Literal says that it stands where a literal stands, in
 // quotes or in an environment, and not where code would have an expression.
 func secret(v string, password, literal bool) bool {
@@ -202,6 +234,12 @@ func placeholder(v string) bool {
 		return true
 	}
 	return false
+}
+
+// awsShape says that a value is as long as a secret of AWS and made of the same.
+func awsShape(v string) bool {
+	t := look(v)
+	return len(v) == 40 && span(v, 0, isBase64) == len(v) && t.upper && t.lower && entropy(v) >= 3.5
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

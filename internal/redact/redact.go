@@ -108,14 +108,22 @@ func (sc *scanner) url(i int) int {
 	if strings.HasPrefix(s[i:], "[") {
 		return i // an address of IPv6, or redacted
 	}
-	first, at := -1, -1
+	first, at, port := -1, -1, true // port: what follows the colon is digits so far
+scan:
 	for j := i; j < len(s) && !endAuthority[s[j]]; j++ {
-		switch {
-		case s[j] == ':' && first < 0:
+		switch c := s[j]; {
+		case c == ':' && first < 0:
 			first = j
-		case s[j] == '@':
+		case c == '@':
 			at = j
+		case c == '#' && (first < 0 || at >= 0 || port):
+			break scan // a fragment; in a password it is a character that nobody escaped
+		case first >= 0 && !isDigit(c):
+			port = false
 		}
+	}
+	if at-i >= 20 && random(s[i:until(s, i, at, &endUser)]) {
+		return sc.hide(i, at, "url_password") // a token in the user's place
 	}
 	if first < 0 || at < first+2 || placeholder(s[first+1:at]) {
 		return i
@@ -123,28 +131,40 @@ func (sc *scanner) url(i int) int {
 	return sc.hide(first+1, at, "url_password")
 }
 
-var endAuthority = setOf("/?#\"'`<>\\ \t\r\n")
+var endUser = setOf(":")
+
+var endAuthority = setOf("/?\"'`<>\\ \t\r\n")
 
 // escape returns the length of the escape at the head of s, so that what
 // follows it is seen from its first letter: "\n" and "\u000a" in JSON, "%3D" in
-// a URL, a colour code of a terminal. Anything else is one byte.
+// a URL, a colour code of a terminal, raw or escaped itself. Anything else is
+// one byte.
 func escape(s string) int {
+	for _, esc := range escs {
+		if len(s) > len(esc) && s[len(esc)] == '[' && strings.EqualFold(s[:len(esc)], esc) {
+			n := len(esc) + 1
+			for most := min(len(s), n+14); n < most && (s[n] == ';' || isDigit(s[n])); n++ {
+			}
+			return min(n+1, len(s))
+		}
+	}
 	n := 1
 	switch {
 	case len(s) < 2:
 	case s[0] == '\\' && s[1] == 'u':
 		n = 6
+	case s[0] == '\\' && s[1] == 'x':
+		n = 4
 	case s[0] == '\\' && strings.IndexByte("nrtbf", s[1]) >= 0:
 		n = 2
 	case s[0] == '%' && isHex(s[1]):
 		n = 3
-	case s[0] == 0x1b && s[1] == '[':
-		for n = 2; n < len(s) && n < 16 && (s[n] == ';' || isDigit(s[n])); n++ {
-		}
-		n++
 	}
 	return min(n, len(s))
 }
+
+// escs are the ways to write ESC.
+var escs = []string{"\x1b", `\u001b`, `\x1b`, `\033`, `\e`}
 
 // Classes of bytes, as far as the scan cares.
 const (
