@@ -70,6 +70,9 @@ type Run struct {
 	ProviderThreadID string          `json:"provider_thread_id,omitempty"`
 	HandoffID        string          `json:"handoff_id,omitempty"`
 	HandoffIDs       []string        `json:"handoff_ids"`
+	Handoffs         map[string]int  `json:"handoffs,omitempty" hidden:"true"` // as stored; HandoffIDs is made of it
+	CleanContext     bool            `json:"clean_context,omitempty"`
+	HandoffDigest    string          `json:"handoff_digest,omitempty" doc:"the handoff that the person insists on"`
 	Attempts         []Attempt       `json:"attempts"`
 	MessageID        string          `json:"message_id,omitempty"`
 	Answer           string          `json:"answer,omitempty"`
