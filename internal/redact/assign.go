@@ -31,7 +31,11 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	}
 	from, stop, quoted := value(s, v)
 	to = until(s, from, from+maxValue, stop)
-	if known, _ := tokenAt(s, from); known != "" {
+	marked := strings.Index(s[from:to], mark)
+	if marked >= 0 {
+		to = from + marked
+	}
+	if known, _ := tokenAt(s, from); known != "" || marked == 0 {
 		return 0, 0, "" // found, with its better name, when the scan comes to it
 	}
 	if strings.EqualFold(s[i:j], "pass") && s[j] != '=' {
@@ -45,9 +49,12 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	}
 	query := i > 0 && (s[i-1] == '?' || s[i-1] == '&')
 	literal := quoted || flag || query && direct || direct && upperName(s[i:j])
-	call := to < len(s) && (s[to] == '(' || s[to] == '[')
+	call := marked < 0 && to < len(s) && (s[to] == '(' || s[to] == '[')
 	if call && !quoted || !secret(s[from:to], kind == "password", literal) {
 		return 0, 0, ""
+	}
+	if marked >= 0 {
+		return from, to, kind
 	}
 	to = until(s, to, len(s), stop)
 	if !quoted && s[to-1] == '.' {

@@ -1,9 +1,11 @@
 package redact_test
 
 import (
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"baton/internal/redact"
 	"baton/internal/redact/redacttest"
@@ -38,6 +40,31 @@ func TestMarksNameTheKind(t *testing.T) {
 	for _, p := range redacttest.Plants(1) {
 		if got, _ := redact.Text(p.Text); !strings.Contains(got, "[redacted:"+p.Kind+"]") {
 			t.Errorf("%s in a %s: %q has no mark of %s", p.Issuer, p.Where, got, p.Kind)
+		}
+	}
+}
+
+// What Text leaves it leaves the next time too, and UTF-8 stays UTF-8, whatever
+// stands beside what.
+func TestAgainChangesNothing(t *testing.T) {
+	var pieces []string
+	for _, p := range redacttest.Plants(1) {
+		pieces = append(pieces, p.Text, p.Secret)
+	}
+	pieces = append(pieces, strings.Split("token= password: Basic  Bearer  --secret  :// @ : # \\n \\u001b[ \x1b[1m é 漢字 [redacted:jwt] [redacted: ] \" ' = , eyJ sk- ghp_ \n", " ")...)
+	r := rand.New(rand.NewPCG(13, 7))
+	for range 5000 {
+		var b strings.Builder
+		for range 2 + r.IntN(6) {
+			p := pieces[r.IntN(len(pieces))]
+			if r.IntN(3) == 0 {
+				p = strings.ToValidUTF8(p[r.IntN(len(p)+1):], "")
+			}
+			b.WriteString(p)
+		}
+		got, n := redact.Text(b.String())
+		if again, m := redact.Text(got); again != got || m != 0 || !utf8.ValidString(got) || (n == 0) != (got == b.String()) {
+			t.Fatalf("of %q\n%q, %d\nand again\n%q, %d", b.String(), got, n, again, m)
 		}
 	}
 }

@@ -21,7 +21,28 @@ import "strings"
 // there were. Kinds are lower-case words such as github_token, password,
 // private_key. A text without secrets is returned as it is, without a copy.
 // Text that is no UTF-8 is left as it is around the secrets.
+//
+// What it returns holds nothing more that it would take: Text of it is the same.
 func Text(s string) (string, int) {
+	total := 0
+	for range maxPasses {
+		got, n := pass(s)
+		if n == 0 {
+			break
+		}
+		s, total = got, total+n
+	}
+	return s, total
+}
+
+// maxPasses is how often a text with secrets is looked at: what took the place
+// of one may show what stands beside it in another light.
+const maxPasses = 8
+
+// mark begins what stands in a secret's place.
+const mark = "[redacted:"
+
+func pass(s string) (string, int) {
 	sc := scanner{s: s, end: -1}
 	for i := 0; i < len(s); {
 		i = sc.step(i)
@@ -47,7 +68,7 @@ type scanner struct {
 // hide replaces s[from:to], which begins at done or later.
 func (sc *scanner) hide(from, to int, kind string) int {
 	sc.out.WriteString(sc.s[sc.done:from])
-	sc.out.WriteString("[redacted:")
+	sc.out.WriteString(mark)
 	sc.out.WriteString(kind)
 	sc.out.WriteByte(']')
 	sc.done = to
@@ -122,7 +143,7 @@ scan:
 			port = false
 		}
 	}
-	if at-i >= 20 && random(s[i:until(s, i, at, &endUser)]) {
+	if user := until(s, i, at, &endUser); user-i >= 20 && random(s[i:user]) {
 		return sc.hide(i, at, "url_password") // a token in the user's place
 	}
 	if first < 0 || at < first+2 || placeholder(s[first+1:at]) {
