@@ -78,13 +78,19 @@ var endings = []struct{ end, kind string }{
 
 // names returns the kind of secret that a name promises, or "".
 func names(name string) string {
-	name = strings.TrimRight(name, "_-0123456789")
-	if len(name) < 3 || len(name) > 80 || strings.IndexByte("dtnesyrc", name[len(name)-1]|0x20) < 0 {
+	for len(name) > 0 && afterName[name[len(name)-1]] {
+		name = name[:len(name)-1]
+	}
+	if len(name) < 3 || len(name) > 80 || !lastOfName[name[len(name)-1]|0x20] {
 		return ""
 	}
-	var buf [80]byte
+	if strings.EqualFold(name, "basic") {
+		return "basic"
+	}
+	const most = 32 // more than the longest of endings, and no more than Go compares without a copy on the heap
+	var buf [most]byte
 	flat := buf[:0]
-	for k := range len(name) {
+	for k := max(0, len(name)-most); k < len(name); k++ {
 		if c := name[k]; c != '_' && c != '-' {
 			if isUpper(c) {
 				c |= 0x20
@@ -93,11 +99,11 @@ func names(name string) string {
 		}
 	}
 	switch n := string(flat); {
-	case n == "bearer", n == "basic":
-		return n
+	case n == "bearer":
+		return "bearer"
 	case n == "pwd" && upperName(name), n == "oldpwd":
 		return "" // the shell's working directory
-	case n == "pass", n == "dbpass", strings.HasSuffix(strings.ToLower(name), "_pass"):
+	case n == "pass", n == "dbpass", len(name) > 5 && strings.EqualFold(name[len(name)-5:], "_pass"):
 		return "password"
 	default:
 		for _, e := range endings {
@@ -108,6 +114,10 @@ func names(name string) string {
 	}
 	return ""
 }
+
+// What may follow a name of a secret in a word, and its last letters: most words
+// are known by them to be none.
+var afterName, lastOfName = setOf("_-0123456789"), setOf("dtnesyrc")
 
 // operator skips what stands between a name and its value: a closing quote,
 // then = or : or := or =>, or space alone where bare allows it. Direct says that
