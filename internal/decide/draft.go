@@ -80,6 +80,9 @@ func (d *Decider) takeDrafts(r *Run, target baton.ProviderThreadID) {
 	for _, h := range slices.Clone(d.S.Handoffs) {
 		if h.Draft && h.Run == "" && h.To == target {
 			d.emit(baton.EventHandoffAssigned{Handoff: h.ID, Run: r.ID})
+			if h.Status == baton.HandoffReady {
+				d.showHandoff(r, h)
+			}
 		}
 	}
 }

@@ -85,6 +85,12 @@ func (d *Decider) handoffBuilt(f baton.FactHandoffBuilt) {
 		}
 	}
 	d.emit(ready)
+	if r != nil { // a draft is shown with the run that takes it
+		d.showHandoff(r, h)
+	}
+}
+
+func (d *Decider) showHandoff(r *Run, h *Handoff) {
 	d.add(r, baton.ItemHandoff, baton.ItemBody{HandoffID: h.ID, TransferID: h.Transfer, Title: string(h.Strategy)})
 }
 

@@ -22,6 +22,8 @@ type Preview struct {
 	Plan     handoff.Plan
 	// Build makes the document; nil where there is nothing to hand over.
 	Build *baton.EffectBuildHandoff
+	// Drafts go along: handoffs that a person had made again.
+	Drafts []baton.HandoffID
 	// Behind: the message would be queued, and planned when it starts.
 	Behind bool
 }
@@ -37,6 +39,11 @@ func PreviewOf(s *State, env Env, data baton.CommandSend, squeezed []baton.Provi
 	w.squeezed = squeezed
 	plan := s.plan(env, w)
 	p := Preview{Provider: w.provider.Name, Plan: plan, Behind: s.behind()}
+	for _, h := range s.Handoffs {
+		if h.Draft && h.Run == "" && h.To == plan.ProviderThread {
+			p.Drafts = append(p.Drafts, h.ID)
+		}
+	}
 	if !plan.Covered.Empty() && plan.Strategy != baton.StrategyRefused {
 		build := s.build(env, w, plan)
 		p.Build = &build

@@ -90,16 +90,19 @@ type Run struct {
 
 // Attempt is one execution of a run.
 type Attempt struct {
-	ID               string       `json:"id"`
-	RunID            string       `json:"run_id"`
-	Ordinal          int          `json:"ordinal"`
-	RootNodeID       string       `json:"root_node_id"`
-	ProviderThreadID string       `json:"provider_thread_id"`
-	ProviderTurnID   string       `json:"provider_turn_id,omitempty"`
-	Reason           string       `json:"reason"`
-	Status           string       `json:"status"`
-	Selected         bool         `json:"selected"`
-	Error            *baton.Error `json:"error,omitempty"`
+	ID               string         `json:"id"`
+	RunID            string         `json:"run_id"`
+	Ordinal          int            `json:"ordinal"`
+	RootNodeID       string         `json:"root_node_id"`
+	ProviderThreadID string         `json:"provider_thread_id"`
+	ProviderTurnID   string         `json:"provider_turn_id,omitempty"`
+	Reason           string         `json:"reason"`
+	Status           string         `json:"status"`
+	Selected         bool           `json:"selected"`
+	Strategy         string         `json:"strategy,omitempty" doc:"how it got what it missed, and why there"`
+	Reasons          []baton.Reason `json:"reasons,omitempty"`
+	Rejected         []baton.Reason `json:"rejected,omitempty"`
+	Error            *baton.Error   `json:"error,omitempty"`
 }
 
 // Item is one entry of the timeline.
