@@ -67,6 +67,7 @@ func New(cfg Config) *Server {
 	s.threads()
 	s.requests()
 	s.context()
+	s.previews()
 	s.server()
 	s.pageRoutes()
 	s.debug()
