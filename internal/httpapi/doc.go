@@ -1,6 +1,6 @@
 // Package httpapi is what clients call: commands in, read models and a stream
-// of events out, over a unix socket, and for a browser over TCP. The wire structs live here; OpenAPI 3.1 is
-// generated from them at /openapi.json.
+// of events out, over a unix socket, and for a browser over TCP. The wire
+// structs live here; OpenAPI 3.1 is generated from them at /openapi.json.
 //
 // Shapes are snake_case; an absent field is unknown, times are RFC 3339 in UTC,
 // intervals are inclusive pairs. A list is {"items":[…],"next":cursor}, where a
