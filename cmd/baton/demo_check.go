@@ -45,7 +45,7 @@ func (d *demo) result(ctx context.Context) (demoResult, error) {
 	a.showCoverage(r.Coverage)
 	for i, h := range r.Handoffs {
 		d.title(fmt.Sprintf("H%d, for runs %s, word for word as it was sent", i+1, covered(h)))
-		text := printable(strings.TrimRight(h.Text, "\n"))
+		text := strings.TrimRight(h.Text, "\n")
 		if a.tty {
 			text = wrap(text, a.width(), "") // lines that are too long only look broken
 		}

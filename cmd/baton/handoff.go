@@ -51,11 +51,10 @@ func (a *app) handoffCmd() *cobra.Command {
 			}
 			if a.tty {
 				fmt.Fprintf(a.out, "%s  %s  runs %s  %s  %d tokens  %s\n\n", a.style(bold, h.ID), h.Status, covered(h), h.Strategy, h.EstimatedTokens, a.style(dim, h.Digest))
-				fmt.Fprintln(a.out, printable(h.Text))
+				fmt.Fprintln(a.out, h.Text)
 				return nil
 			}
-			fmt.Fprint(a.out, h.Text)
-			return nil
+			return a.exact(h.Text)
 		}),
 	})
 	return cmd

@@ -25,7 +25,7 @@ func mainExit() int {
 	if err != nil {
 		self = os.Args[0]
 	}
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, self: self, env: environ(os.Environ()), uid: os.Getuid(),
+	a := &app{in: os.Stdin, out: newScreen(os.Stdout), err: newScreen(os.Stderr), self: self, env: environ(os.Environ()), uid: os.Getuid(),
 		tty: isTerminal(os.Stdout)}
 	return a.execute(ctx, os.Args[1:])
 }

@@ -68,10 +68,10 @@ func (a *app) doctorCmd() *cobra.Command {
 					continue
 				}
 				mark := map[string]string{config.StatusOK: a.style(green, "✓"), config.StatusWarning: a.style(yellow, "!"), config.StatusError: a.style(red, "✗")}[c.Status]
-				lines := a.wrap(printable(c.Name+": "+c.Detail), "    ")
+				lines := a.wrap(c.Name+": "+c.Detail, "    ")
 				fmt.Fprintf(a.out, "  %s %s\n", mark, strings.TrimPrefix(lines, "    "))
 				if c.Hint != "" {
-					fmt.Fprintln(a.out, a.wrap("hint: "+printable(c.Hint), "    "))
+					fmt.Fprintln(a.out, a.wrap("hint: "+c.Hint, "    "))
 				}
 			}
 			if failed {

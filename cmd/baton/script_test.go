@@ -51,6 +51,7 @@ func TestScript(t *testing.T) {
 			"bytes": cmdBytes,
 			"newer": cmdNewer,
 			"gone":  cmdGone,
+			"tty":   cmdTTY,
 		},
 	})
 }

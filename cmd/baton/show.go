@@ -48,7 +48,7 @@ func (a *app) showCmd() *cobra.Command {
 				v.runEnd(r) // those that stand above already say nothing more
 			}
 			for _, q := range t.PendingRequests {
-				fmt.Fprintf(a.out, "\n%s %s (%s)\n", a.style(yellow, "waits for you:"), printable(q.Title), q.ID)
+				fmt.Fprintf(a.out, "\n%s %s (%s)\n", a.style(yellow, "waits for you:"), oneLine(q.Title), q.ID)
 				var full httpapi.Request
 				if err := c.Get(ctx, client.Path("requests", q.ID), nil, &full); err != nil {
 					return err
@@ -68,7 +68,7 @@ func (a *app) threadHead(t httpapi.Thread) {
 	if title == "" {
 		title = "(no title)"
 	}
-	fmt.Fprintln(a.out, a.style(bold, printable(title)))
+	fmt.Fprintln(a.out, a.style(bold, oneLine(title)))
 	state := t.Activity
 	if t.QueueHeld {
 		state += ", queue held: " + t.QueueHeldReason

@@ -42,19 +42,23 @@ func (a *app) table(rows [][]string, paint func(row, col int, s string) string) 
 
 // cut shortens a text to one line of at most n characters.
 func cut(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = oneLine(s)
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:max(n-1, 0)]) + "…"
 }
 
+// oneLine makes one line of a text.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // wrap breaks text into lines of at most width characters, at spaces where
 // there are some, and indents each of them. Line breaks of the text stay.
 func wrap(text string, width int, indent string) string {
 	room := max(width-utf8.RuneCountInString(indent), 20)
 	var out []string
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\r\n"), "\n") {
+		line = strings.TrimSuffix(line, "\r")
 		for utf8.RuneCountInString(line) > room {
 			runes := []rune(line)
 			at := room
@@ -70,20 +74,6 @@ func wrap(text string, width int, indent string) string {
 		out = append(out, strings.TrimRight(indent+line, " "))
 	}
 	return strings.Join(out, "\n")
-}
-
-// printable takes control characters out of what an agent or a file says, so
-// that it can't drive the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // wrap breaks text for a terminal. Elsewhere lines stay whole, so that they can

@@ -94,9 +94,9 @@ func (v *view) runEnd(r httpapi.Run) {
 	}
 	fmt.Fprintln(v.a.out, v.a.style(color, text))
 	if r.Error != nil && r.Error.Code != baton.CodeInterrupted {
-		fmt.Fprintln(v.a.out, v.a.wrap(printable(fmt.Sprintf("%s (%s)", r.Error.Error(), r.Error.Code)), "  "))
+		fmt.Fprintln(v.a.out, v.a.wrap(fmt.Sprintf("%s (%s)", r.Error.Error(), r.Error.Code), "  "))
 		if r.Error.Hint != "" {
-			fmt.Fprintln(v.a.out, v.a.wrap("hint: "+printable(r.Error.Hint), "  "))
+			fmt.Fprintln(v.a.out, v.a.wrap("hint: "+r.Error.Hint, "  "))
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (v *view) text(it httpapi.Item, s string) {
 		}
 		v.flow = &flow{a: v.a, indent: "  ", color: color, first: marks[baton.ItemKind(it.Kind)]}
 	}
-	v.flow.write(printable(s))
+	v.flow.write(strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
 // close ends an item: the rest of its text, or its line with how it ended.

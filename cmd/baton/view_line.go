@@ -58,12 +58,12 @@ func (v *view) line(it httpapi.Item, tail string) {
 	}
 	v.mark(mark, color, text+tail)
 	if b.Hint != "" {
-		fmt.Fprintln(v.a.out, v.a.wrap("hint: "+printable(b.Hint), "    "))
+		fmt.Fprintln(v.a.out, v.a.wrap("hint: "+b.Hint, "    "))
 	}
 }
 
 func (v *view) mark(mark, color, text string) {
-	lines := v.a.wrap(printable(text), "    ")
+	lines := v.a.wrap(text, "    ")
 	fmt.Fprintf(v.a.out, "  %s %s\n", v.a.style(color, mark), strings.TrimPrefix(lines, "    "))
 }
 
@@ -88,9 +88,9 @@ func (v *view) request(b baton.ItemBody, it httpapi.Item) {
 	}
 	v.mark("?", yellow, first(b.Title, it.Kind))
 	for _, q := range b.Questions {
-		fmt.Fprintln(v.a.out, v.a.wrap(printable(q.Text), "      "))
+		fmt.Fprintln(v.a.out, v.a.wrap(q.Text, "      "))
 		for _, o := range q.Options {
-			fmt.Fprintln(v.a.out, v.a.wrap("- "+printable(o.Label), "      "))
+			fmt.Fprintln(v.a.out, v.a.wrap("- "+o.Label, "      "))
 		}
 	}
 	if b.RequestID == "" {

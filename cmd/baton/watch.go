@@ -242,7 +242,7 @@ func (a *app) watchJSON(ctx context.Context, c *client.Client, t httpapi.Thread,
 	if over() {
 		return nil
 	}
-	enc := json.NewEncoder(a.out)
+	enc := json.NewEncoder(jsonTo(a.out))
 	return c.Stream(ctx, t.ID, t.Version, func(m client.Message) error {
 		var v any = m.Event
 		switch {
