@@ -99,7 +99,7 @@ func (a *app) examine(ctx context.Context) []config.Check {
 	}
 	server := config.Check{Name: "server", Status: config.StatusOK, Detail: "none runs; it is started when it is needed"}
 	var info httpapi.ServerInfo
-	c, info, err := client.Reachable(ctx, p.Socket)
+	c, info, err := client.Running(ctx, p)
 	switch {
 	case err == nil:
 		c.Close()
