@@ -278,3 +278,41 @@ func TestMakeClosesDirectories(t *testing.T) {
 		}
 	}
 }
+
+func TestExamineSaysWhatIsThereAndHowToGetTheRest(t *testing.T) {
+	bin := t.TempDir()
+	program(t, bin, "codex")
+	home := t.TempDir()
+	p := providers(t, "", map[string]string{"PATH": bin})
+	p.places, _ = Find(map[string]string{"BATON_HOME": home}, os.Getuid())
+	if err := os.WriteFile(p.places.Database, make([]byte, 1_234_567), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := func(_ context.Context, argv, _ []string) ([]byte, error) { return []byte("codex-cli 0.172.0\n"), nil }
+	got := map[string]Check{}
+	for _, c := range p.Examine(t.Context(), said) {
+		got[c.Name] = c
+	}
+	codex, claude := got["provider codex"], got["provider claude"]
+	if codex.Status != StatusOK || codex.Provider.Version != "0.172.0" || codex.Provider.Oldest != "0.171.0" || codex.Provider.Path != filepath.Join(bin, "codex") ||
+		len(codex.Provider.Can) == 0 || len(codex.Provider.Cannot) == 0 || codex.Provider.Cannot[0].Instead == "" {
+		t.Errorf("got %+v", codex)
+	}
+	if claude.Status != StatusNone || !strings.Contains(claude.Hint, "`npm install -g @anthropic-ai/claude-code`") {
+		t.Errorf("got %+v", claude)
+	}
+	if d := got["data"].Detail; !strings.Contains(d, "1.2 MB of database") {
+		t.Errorf("got %q", d)
+	}
+	if _, ok := got["agents"]; ok {
+		t.Error("an agent is there")
+	}
+}
+
+func TestAmount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 12_345: "12 kB", 5_400_000_000: "5.4 GB"} {
+		if got := amount(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
