@@ -96,7 +96,7 @@ func (d *demo) run(ctx context.Context, provider, text string) error {
 	if err := d.c.Get(ctx, client.Path("threads", d.thread.ID), url.Values{"runs": {"1"}}, &t); err != nil {
 		return err
 	}
-	w := &watcher{a: d.a, c: d.c, view: newView(d.a), open: map[string]bool{}, thread: t.ID}
+	w := &watcher{a: d.a, c: d.c, view: newView(d.a), progress: begin(t, false), thread: t.ID}
 	w.asked = func(e httpapi.Event) error { return d.approve(ctx, e) }
 	for _, q := range t.PendingRequests { // asked before we looked
 		if err := d.approveID(ctx, q.ID); err != nil {
