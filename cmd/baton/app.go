@@ -102,12 +102,16 @@ func (a *app) report(e *baton.Error) {
 	if title == "" {
 		title = strings.ReplaceAll(string(e.Code), "_", " ")
 	}
-	fmt.Fprintf(a.err, "error: %s (%s)\n", oneLine(title), e.Code)
+	columns := 1 << 20
+	if isTerminal(raw(a.err)) {
+		columns = a.width()
+	}
+	fmt.Fprintln(a.err, hang(wrap(fmt.Sprintf("error: %s (%s)", oneLine(title), e.Code), columns, "  ")))
 	if e.Detail != "" {
-		fmt.Fprintf(a.err, "  %s\n", strings.ReplaceAll(e.Detail, "\n", "\n  "))
+		fmt.Fprintln(a.err, wrap(e.Detail, columns, "  "))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", e.Hint)
+		fmt.Fprintln(a.err, hang(wrap("hint: "+e.Hint, columns, "  ")))
 	}
 }
 

@@ -144,7 +144,7 @@ func (d *demo) showMoved(ctx context.Context, run string) error {
 		a := d.a
 		fmt.Fprintf(a.out, "\n  %s %s of runs %s, %d tokens by estimate\n", a.style(violet, "⇄"), a.style(bold, h.Strategy), covered(h), h.EstimatedTokens)
 		for _, r := range t.Resolution.Reasons {
-			fmt.Fprintf(a.out, "    %s\n", a.reason(r.Signal, r.Value, r.Threshold, r.Decisive))
+			fmt.Fprintf(a.out, "    %s\n", a.reason(r))
 		}
 	}
 	return nil

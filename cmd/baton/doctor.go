@@ -61,9 +61,6 @@ func (a *app) showCheck(c config.Check) {
 	}
 }
 
-// hang takes the indent off the first line, which something else stands before.
-func hang(lines string) string { return strings.TrimLeft(lines, " ") }
-
 func (a *app) examine(ctx context.Context) []config.Check {
 	bad := func(name string, err error) config.Check {
 		e := baton.AsError(err)

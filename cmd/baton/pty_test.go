@@ -6,8 +6,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
@@ -59,4 +62,20 @@ func openTTY(columns int) (master, slave *os.File, err error) {
 	}
 	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	return master, slave, err
+}
+
+var styles = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// cmdFits is `fits COLUMNS FILE…`: no line of the files is longer.
+func cmdFits(ts *testscript.TestScript, neg bool, args []string) {
+	columns, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for _, name := range args[1:] {
+		for line := range strings.SplitSeq(ts.ReadFile(name), "\n") {
+			line = styles.ReplaceAllString(strings.TrimSuffix(line, "\r"), "")
+			if n := utf8.RuneCountInString(line); n > columns {
+				ts.Fatalf("%s: %d columns: %q", name, n, line)
+			}
+		}
+	}
 }

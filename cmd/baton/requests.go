@@ -54,8 +54,9 @@ func (a *app) showRequest(r httpapi.Request) {
 	if r.Status != string(baton.RequestPending) {
 		color = dim
 	}
-	fmt.Fprintf(a.out, "%s  %s\n", a.style(color, r.Status), a.style(bold, oneLine(r.Title)))
-	fmt.Fprintf(a.out, "  %s %s in %s\n", r.ID, r.Kind, r.ThreadID)
+	title := hang(a.wrap(oneLine(r.Title), strings.Repeat(" ", len(r.Status)+2)))
+	fmt.Fprintf(a.out, "%s  %s\n", a.style(color, r.Status), a.style(bold, title))
+	a.fields("  ", part{text: r.ID}, part{text: r.Kind}, part{text: "in " + r.ThreadID})
 	if r.Detail != "" {
 		fmt.Fprintln(a.out, a.wrap(r.Detail, "  "))
 	}
@@ -66,9 +67,7 @@ func (a *app) showRequest(r httpapi.Request) {
 		}
 	}
 	if r.Status == string(baton.RequestPending) {
-		for _, line := range answerCommands(r.ID, r.Questions) {
-			fmt.Fprintln(a.out, "  "+a.style(cyan, line))
-		}
+		a.showAnswers("  ", r.ID, r.Questions)
 		return
 	}
 	if r.AnsweredBy != "" {

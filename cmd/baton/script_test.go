@@ -52,6 +52,7 @@ func TestScript(t *testing.T) {
 			"newer": cmdNewer,
 			"gone":  cmdGone,
 			"tty":   cmdTTY,
+			"fits":  cmdFits,
 		},
 	})
 }

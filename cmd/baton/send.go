@@ -130,7 +130,7 @@ func (a *app) outcome(out outcome) error {
 	case out.waits():
 		if !a.json {
 			for _, q := range out.Requests {
-				fmt.Fprintf(a.err, "waits for you: %s (%s)\n", oneLine(q.Title), q.ID)
+				fmt.Fprintln(a.err, a.wrap(fmt.Sprintf("waits for you: %s (%s)", oneLine(q.Title), q.ID), ""))
 				for _, line := range answerCommands(q.ID, q.Questions) {
 					fmt.Fprintf(a.err, "  %s\n", line)
 				}

@@ -66,14 +66,15 @@ func (v *view) heading(run string) {
 	if r.Ordinal == 0 {
 		name = "run"
 	}
-	parts := []string{name, r.Provider}
-	if r.Settings.Model != "" {
-		parts = append(parts, r.Settings.Model)
+	label := strings.Join(append([]string{name, r.Provider}, settings(r.Settings)...), " · ")
+	id := ""
+	if r.ID != "" {
+		id = " · " + shortID(r.ID)
 	}
-	if r.Settings.PermissionMode != "" {
-		parts = append(parts, r.Settings.PermissionMode)
+	if v.a.tty {
+		label = cut(label, v.a.width()-len([]rune(id))-6)
 	}
-	label := " " + strings.Join(parts, " · ") + " "
+	label = " " + label + id + " "
 	fmt.Fprintf(v.a.out, "\n%s%s%s\n", v.a.style(dim, "──"), v.a.style(bold, label), v.a.style(dim, strings.Repeat("─", max(v.a.width()-len([]rune(label))-2, 2))))
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"baton"
 	"baton/internal/httpapi"
@@ -96,8 +98,18 @@ func (v *view) request(b baton.ItemBody, it httpapi.Item) {
 	if b.RequestID == "" {
 		return
 	}
-	for _, c := range answerCommands(string(b.RequestID), b.Questions) {
-		fmt.Fprintf(v.a.out, "      %s\n", v.a.style(cyan, c))
+	v.a.showAnswers("      ", string(b.RequestID), b.Questions)
+}
+
+// showAnswers prints the command lines that answer a request; on a terminal that
+// is too narrow for them they name it by its short id.
+func (a *app) showAnswers(indent, id string, questions []baton.Question) {
+	lines := answerCommands(id, questions)
+	if a.tty && slices.ContainsFunc(lines, func(s string) bool { return utf8.RuneCountInString(indent+s) > a.width() }) {
+		lines = answerCommands(shortID(id), questions)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.out, indent+a.style(cyan, line))
 	}
 }
 
