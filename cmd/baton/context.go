@@ -108,7 +108,7 @@ func (a *app) showTransfer(t httpapi.Transfer) {
 	}
 	if t.Resolution != nil {
 		for _, r := range t.Resolution.Reasons {
-			fmt.Fprintf(a.out, "  %s\n", a.reason(r))
+			a.showReason("  ", r)
 		}
 	}
 }

@@ -142,9 +142,11 @@ func (d *demo) showMoved(ctx context.Context, run string) error {
 			return err
 		}
 		a := d.a
-		fmt.Fprintf(a.out, "\n  %s %s of runs %s, %d tokens by estimate\n", a.style(violet, "⇄"), a.style(bold, h.Strategy), covered(h), h.EstimatedTokens)
+		fmt.Fprintln(a.out)
+		a.fields("  ", part{text: "⇄", color: violet}, part{text: fmt.Sprintf("%s of runs %s,", h.Strategy, covered(h)), color: bold},
+			part{text: fmt.Sprintf("%d tokens by estimate", h.EstimatedTokens)})
 		for _, r := range t.Resolution.Reasons {
-			fmt.Fprintf(a.out, "    %s\n", a.reason(r))
+			a.showReason("    ", r)
 		}
 	}
 	return nil

@@ -10,16 +10,18 @@ import (
 	"baton/internal/handoff"
 )
 
-// reason writes one reason of a decision, the decisive ones first to the eye.
-func (a *app) reason(r baton.Reason) string {
+// showReason writes one reason of a decision; the decisive ones are marked.
+func (a *app) showReason(indent string, r baton.Reason) {
 	text := reasonText(r)
 	if r.ProviderThread != "" {
 		text = "conversation " + shortID(string(r.ProviderThread)) + ": " + text
 	}
+	text = hang(a.wrap(text, indent+"  "))
 	if r.Decisive {
-		return a.style(green, "→ ") + hang(a.wrap(text, "    "))
+		fmt.Fprintln(a.out, indent+a.style(green, "→ ")+text)
+		return
 	}
-	return a.style(dim, "· "+hang(a.wrap(text, "    ")))
+	fmt.Fprintln(a.out, indent+a.style(dim, "· "+text))
 }
 
 // reasonText says in a sentence what a reason of a decision means. "It" is the
