@@ -108,7 +108,7 @@ func (a *app) showTransfer(t httpapi.Transfer) {
 	}
 	if t.Resolution != nil {
 		for _, r := range t.Resolution.Reasons {
-			a.showReason("  ", r)
+			a.showReason(a.out, "  ", r)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (d *demo) showMoved(ctx context.Context, run string) error {
 		a.fields("  ", part{text: "⇄", color: violet}, part{text: fmt.Sprintf("%s of runs %s,", h.Strategy, covered(h)), color: bold},
 			part{text: fmt.Sprintf("%d tokens by estimate", h.EstimatedTokens)})
 		for _, r := range t.Resolution.Reasons {
-			a.showReason("    ", r)
+			a.showReason(a.out, "    ", r)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -11,17 +12,21 @@ import (
 )
 
 // showReason writes one reason of a decision; the decisive ones are marked.
-func (a *app) showReason(indent string, r baton.Reason) {
-	text := reasonText(r)
-	if r.ProviderThread != "" {
-		text = "conversation " + shortID(string(r.ProviderThread)) + ": " + text
-	}
-	text = hang(a.wrap(text, indent+"  "))
+func (a *app) showReason(out io.Writer, indent string, r baton.Reason) {
+	text := hang(a.wrap(reasonOf(r), indent+"  "))
 	if r.Decisive {
-		fmt.Fprintln(a.out, indent+a.style(green, "→ ")+text)
+		fmt.Fprintln(out, indent+a.style(green, "→ ")+text)
 		return
 	}
-	fmt.Fprintln(a.out, indent+a.style(dim, "· "+text))
+	fmt.Fprintln(out, indent+a.style(dim, "· "+text))
+}
+
+// reasonOf is reasonText with the conversation that it is about.
+func reasonOf(r baton.Reason) string {
+	if r.ProviderThread == "" {
+		return reasonText(r)
+	}
+	return "conversation " + shortID(string(r.ProviderThread)) + ": " + reasonText(r)
 }
 
 // reasonText says in a sentence what a reason of a decision means. "It" is the
@@ -43,7 +48,7 @@ func reasonText(r baton.Reason) string {
 	case handoff.SignalClean:
 		return "a conversation without its old context is wanted"
 	case handoff.SignalForeignRuns:
-		return fmt.Sprintf("it missed %s since it was last used (more than %s make it stale)", count(r.Value, "run"), threshold)
+		return fmt.Sprintf("it missed %s since it was last used (more than %s make it stale)", count(number(r.Value), "run", "runs"), threshold)
 	case handoff.SignalChain:
 		switch n := number(r.Value); {
 		case n == 0:
@@ -66,6 +71,10 @@ func reasonText(r baton.Reason) string {
 			return "the new conversation has to be told of " + value
 		}
 		return "it misses " + value
+	case handoff.SignalSqueezed:
+		return "what it misses does not fit into it without a cut in what matters most"
+	case handoff.SignalRegenerated:
+		return "a person had the handoff made again"
 	case handoff.SignalCandidates:
 		return "the agent has no conversation in this thread that can go on, so a new one is begun"
 	case handoff.SignalNoHandoff:
@@ -88,13 +97,6 @@ func ordinals(s string) string {
 		return "run " + s
 	}
 	return "runs " + strings.ReplaceAll(s, "-", "–")
-}
-
-func count(n, noun string) string {
-	if n == "1" {
-		return n + " " + noun
-	}
-	return n + " " + noun + "s"
 }
 
 func number(s string) int {

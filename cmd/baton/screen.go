@@ -18,10 +18,11 @@ type screen struct {
 	rest []byte // the beginning of a character that is not whole yet
 }
 
-func newScreen(w io.Writer) *screen {
+// newMark makes the mark of our styles: the screens of one program share it.
+func newMark() string {
 	b := make([]byte, 8)
 	rand.Read(b) // never fails
-	return &screen{w: w, mark: "\x1b" + hex.EncodeToString(b)}
+	return "\x1b" + hex.EncodeToString(b)
 }
 
 func (s *screen) Write(p []byte) (int, error) {

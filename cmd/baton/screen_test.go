@@ -29,7 +29,7 @@ func TestNothingDrivesTheScreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, parts := range []int{1, len(text)} { // at once, and byte by byte
 				var out bytes.Buffer
-				s := newScreen(&out)
+				s := &screen{w: &out, mark: newMark()}
 				for part := range slicesOf(text, parts) {
 					if n, err := fmt.Fprint(s, part); n != len(part) || err != nil {
 						t.Fatal(n, err)
@@ -61,13 +61,13 @@ func slicesOf(s string, n int) func(func(string) bool) {
 
 func TestTheScreenPaintsWhatIsOurs(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{out: newScreen(&out), tty: true}
+	a := &app{out: &screen{w: &out, mark: newMark()}, tty: true}
 	fmt.Fprintf(a.out, "%s, é\t%s\r\n", a.style(red, "no\x1b[0m"), a.style(bold, "yes"))
 	if got, want := out.String(), "\x1b[31mno␛[0m\x1b[0m, é\t\x1b[1myes\x1b[0m\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	out.Reset()
-	other := newScreen(&out)
+	other := &screen{w: &out, mark: newMark()}
 	fmt.Fprint(a.out, other.style(red, "x"))
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("another's mark passed: %q", out.String())

@@ -84,12 +84,27 @@ func (c *checker) provider(name string, p fileProvider, drivers agent.Registry) 
 		}
 		out.Settings.Effort = *e
 	}
+	if built {
+		c.settings(key, p.Driver, out.Settings, drivers[p.Driver].Capabilities().Settings)
+	}
 	for k := range p.Env {
 		if k == "" || strings.ContainsAny(k, "=\x00") {
 			c.fail(key+".env", "%q can't be the name of a variable", k)
 		}
 	}
 	return out
+}
+
+// settings refuses those that the driver has no way to tell its agent.
+func (c *checker) settings(key, driver string, s baton.Settings, can baton.SettingChanges) {
+	for _, f := range []struct {
+		name, value string
+		change      baton.SettingChange
+	}{{"model", s.Model, can.Model}, {"effort", s.Effort, can.Effort}, {"permission_mode", s.PermissionMode, can.PermissionMode}} {
+		if f.value != "" && f.change == baton.ChangeNone {
+			c.fail(key+"."+f.name, "the driver %q has no way to tell its agent; set it in the agent's own configuration", driver)
+		}
+	}
 }
 
 // handoff takes over what is said of handoffs to one provider.

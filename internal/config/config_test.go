@@ -137,6 +137,20 @@ max_recoveries = 0
 	}
 }
 
+// deaf is a driver whose agent takes no settings.
+type deaf struct{ fake }
+
+func (deaf) Capabilities() baton.Capabilities {
+	return baton.Capabilities{Settings: baton.SettingChanges{Model: baton.ChangeNone, Effort: baton.ChangeNone, PermissionMode: baton.ChangeNone}}
+}
+
+func TestSettingsThatNobodyTakesAreRefused(t *testing.T) {
+	_, err := Parse("c.toml", []byte("[providers.a]\ndriver = \"acp\"\ncommand = [\"x\"]\neffort = \"high\"\n"), agent.NewRegistry(deaf{fake{"acp"}}))
+	if baton.ErrorCode(err) != baton.CodeConfig || !strings.Contains(err.Error(), "c.toml:4: providers.a.effort") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestHandoffsOfOneProvider(t *testing.T) {
 	c, err := Parse("c.toml", []byte("[providers.a]\ndriver = \"codex\"\nhandoff = \"never\"\nhandoff_tokens = 4000\nsummary_source = \"local\"\neffort = \"high\"\n[providers.b]\ndriver = \"codex\"\nhandoff = \"auto\"\n"), drivers)
 	if err != nil {

@@ -32,5 +32,8 @@ func powers(c baton.Capabilities) (can []string, cannot []Lack) {
 			cannot = append(cannot, Lack{p.what, p.instead})
 		}
 	}
+	if s := c.Settings; s.Model == baton.ChangeNone && s.Effort == baton.ChangeNone && s.PermissionMode == baton.ChangeNone {
+		cannot = append(cannot, Lack{"be told a model, an effort or a permission mode", "it keeps those of its own configuration"})
+	}
 	return can, cannot
 }
