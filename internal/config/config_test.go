@@ -46,7 +46,7 @@ func TestParseErrorsNameFileLineAndKey(t *testing.T) {
 		"no tokens":        {"[providers.a]\ndriver = \"codex\"\nhandoff_tokens = 0\n", "c.toml:3: providers.a.handoff_tokens", "1 or more"},
 		"summary source":   {"[providers.a]\ndriver = \"codex\"\nsummary_source = \"outgoing\"\n", "c.toml:3: providers.a.summary_source", "not built yet"},
 		"blank effort":     {"[providers.a]\ndriver = \"codex\"\neffort = \"\"\n", "c.toml:3: providers.a.effort", "no effort"},
-		"typing mistake":   {"[providers.a]\ndriver = \"codex\"\nmodle = \"x\"\n", "c.toml:3: providers.a.modle", "did you mean \"model\"?"},
+		"typing mistake":   {"[providers.a]\ndriver = \"codex\"\nmodell = \"x\"\n", "c.toml:3: providers.a.modell", "did you mean \"model\"?"},
 		"driver's mistake": {"[providers.a]\ndriver = \"cluade\"\n", "c.toml:2: providers.a.driver", "did you mean \"claude\"?"},
 		"table's mistake":  {"[provider.a]\n", "c.toml:1: provider.a", "did you mean \"providers\"?"},
 		"text for number":  {"[handoff]\nchain_full = \"x\"\n", "c.toml:2: handoff.chain_full", "expected a whole number, found the text \"x\""},

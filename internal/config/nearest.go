@@ -15,12 +15,12 @@ func nearest(word string, names []string) string {
 // mistakes counts letters that were put in, left out, taken for others or
 // swapped with their neighbour.
 func mistakes(a, b string) int {
-	before, last, row := []int(nil), make([]int, len(b)+1), make([]int, len(b)+1)
+	before, last := []int(nil), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		row = append([]int{i}, make([]int, len(b))...)
+		row := append([]int{i}, make([]int, len(b))...)
 		for j := 1; j <= len(b); j++ {
 			other := 1
 			if a[i-1] == b[j-1] {
