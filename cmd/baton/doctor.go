@@ -16,9 +16,9 @@ import (
 func (a *app) doctorCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look whether everything is there: configuration, places, agents, server",
-		Long: `Look whether everything is there: configuration, server, data, and of each agent its
-version, what it can do, and what happens instead of what it can't. It starts no server and no
-turn. Exit 1 when something has to be put right.`,
+		Long: `Look whether everything is there: configuration, server, data, and of each agent
+its version, what it can do, and what happens instead of what it can't. It starts
+no server and no turn. Exit 1 when something has to be put right.`,
 		Example: "  baton doctor\n  baton doctor --json | jq '.[] | select(.status==\"error\")'", Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// It works without a server: it is what one runs when the server won't start.
@@ -71,8 +71,8 @@ func (a *app) examine(ctx context.Context) []config.Check {
 		return []config.Check{bad("places", err)}
 	}
 	registry := drivers()
-	cfg, err := config.Load(p.Config, registry)
-	checks := []config.Check{p.ExamineConfig(err)}
+	cfg, wrong := config.Load(p.Config, registry)
+	checks := []config.Check{p.ExamineConfig(wrong)}
 	server := config.Check{Name: "server", Status: config.StatusNone, Detail: "none runs; the next command that needs one starts it"}
 	c, info, err := client.Running(ctx, p)
 	switch {
@@ -86,5 +86,8 @@ func (a *app) examine(ctx context.Context) []config.Check {
 		server = bad("server", err)
 	}
 	checks = append(checks, server)
+	if wrong != nil {
+		return append(checks, p.Examine()...) // which agents are meant is not known
+	}
 	return append(checks, config.NewProviders(cfg, registry, p, a.self, a.env).Examine(ctx, shim.Output)...)
 }

@@ -59,7 +59,7 @@ func (a *app) showPlan(p httpapi.Plan) error {
 	if p.ProviderThreadID != "" {
 		into = "conversation " + shortID(p.ProviderThreadID)
 	}
-	fmt.Fprintf(out, "%s, %s: %s\n", a.style(bold, p.Provider), into, a.style(bold, string(p.Strategy)))
+	fmt.Fprintln(out, a.style(bold, a.wrap(fmt.Sprintf("%s, %s: %s", p.Provider, into, p.Strategy), "")))
 	for _, r := range p.Reasons {
 		a.showReason(out, "  ", r)
 	}
@@ -67,7 +67,7 @@ func (a *app) showPlan(p httpapi.Plan) error {
 		fmt.Fprintln(out, a.wrap("not "+reasonOf(r), "  "))
 	}
 	if p.Queued {
-		fmt.Fprintln(out, "the thread is at work: a message would be queued, and planned when it starts")
+		fmt.Fprintln(out, a.wrap("the thread is at work: a message would be queued, and planned when it starts", ""))
 	}
 	for _, id := range p.DraftIDs {
 		fmt.Fprintf(out, "the handoff %s, which was made again, goes along\n", id)
@@ -77,8 +77,9 @@ func (a *app) showPlan(p httpapi.Plan) error {
 		fmt.Fprintln(out, "nothing would be handed over")
 		return nil
 	}
-	fmt.Fprintf(out, "runs %s, about %d tokens, %s, %s\n%s\n", covered(*h), h.EstimatedTokens, count(h.Omitted.Count, "item left out", "items left out"),
-		count(h.Redactions, "secret taken out", "secrets taken out"), a.style(dim, h.Digest))
+	fmt.Fprintln(out, a.wrap(fmt.Sprintf("runs %s, about %d tokens, %s, %s", covered(*h), h.EstimatedTokens, count(h.Omitted.Count, "item left out", "items left out"),
+		count(h.Redactions, "secret taken out", "secrets taken out")), ""))
+	fmt.Fprintln(out, a.style(dim, h.Digest))
 	if a.tty {
 		fmt.Fprintln(a.out)
 		fmt.Fprintln(a.out, h.Text)

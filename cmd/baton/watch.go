@@ -19,13 +19,14 @@ func (a *app) watchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch THREAD",
 		Short: "Follow a thread's work as it happens, until the run ends",
-		Long: `Follow a thread's work as it happens: text, tools, approvals with the commands that
-answer them. With --json it prints one event a line.
+		Long: `Follow a thread's work as it happens: text, tools, approvals with the commands
+that answer them. With --json it prints one event a line.
 
-It returns when the active run and all queued ones have ended. The exit code is 0 when the last
-of them completed, or was cancelled before an agent had it; 1 when it failed or was interrupted,
-and when the server was stopped; 7 when runs wait in a queue that is held; 130 when Ctrl-C came
-first. With --follow it goes on until Ctrl-C ends it, which is 0.`,
+It returns when the active run and all queued ones have ended. The exit code is
+0 when the last of them completed, or was cancelled before an agent had it; 1
+when it failed or was interrupted, and when the server was stopped; 7 when runs
+wait in a queue that is held; 130 when Ctrl-C came first. With --follow it goes
+on until Ctrl-C ends it, which is 0.`,
 		Example:           "  baton watch THREAD\n  baton watch THREAD --follow",
 		Args:              needs("THREAD"),
 		ValidArgsFunction: a.completeThreads,

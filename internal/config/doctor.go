@@ -79,7 +79,7 @@ func (p *Providers) List() []ProviderInfo {
 
 // Examine looks at the places and asks each agent for its version.
 func (p *Providers) Examine(ctx context.Context, probe Probe) []Check {
-	checks := append(p.places.examine(), platform())
+	checks := append(p.places.Examine(), platform())
 	real, usable := 0, 0
 	var agents []Check
 	for _, name := range p.order {

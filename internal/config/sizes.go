@@ -10,9 +10,9 @@ import (
 	"baton"
 )
 
-// examine looks at the places: that they are there and ours, and how much lies
+// Examine looks at the places: that they are there and ours, and how much lies
 // in them.
-func (p Places) examine() []Check {
+func (p Places) Examine() []Check {
 	data := Check{Name: "data", Status: StatusOK, Detail: p.Data}
 	if err := p.Make(); err != nil {
 		e := baton.AsError(err)
