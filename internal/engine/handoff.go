@@ -43,11 +43,6 @@ type (
 		AbsorbedBy baton.RunID     `json:"absorbed_by_run_id"`
 		Message    baton.MessageID `json:"message_id"`
 	}
-	itemDoc struct {
-		ID   baton.ItemID   `json:"id"`
-		Kind baton.ItemKind `json:"kind"`
-		Body baton.ItemBody `json:"body"`
-	}
 	messageDoc struct {
 		Text   string `json:"text"`
 		Author string `json:"author"`
@@ -99,10 +94,10 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 			answers[q.Item] = &handoff.Answer{By: q.By, Decision: q.Decision, Reason: q.Reason, Answers: q.Answers}
 		}
 	}
-	for _, run := range runs {
-		if !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack {
-			continue
-		}
+	covered := slices.DeleteFunc(slices.Clone(runs), func(run runDoc) bool {
+		return !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack
+	})
+	for i, run := range covered {
 		out := handoff.Run{Ordinal: run.Ordinal, Provider: run.Provider, Status: run.Status, Err: run.Err}
 		for _, other := range runs {
 			if other.ID != run.ID && other.AbsorbedBy != run.ID || other.Message == "" {
@@ -118,13 +113,11 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 			out.Message += m.Text
 			out.Author = m.Author
 		}
-		items, err := all[itemDoc](ctx, r, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run.ID})
-		if err != nil {
+		if out.Items, err = items(ctx, r, thread, run.ID, len(covered)-i <= handoff.FreshRuns); err != nil {
 			return src, err
 		}
-		out.Items = slices.Grow(out.Items, len(items))
-		for _, it := range items {
-			out.Items = append(out.Items, handoff.Item{ID: it.ID, Kind: it.Kind, Status: it.Body.Status, Body: it.Body.Marked(), Answer: answers[it.ID]})
+		for k := range out.Items {
+			out.Items[k].Answer = answers[out.Items[k].ID]
 		}
 		if !slices.Contains(src.From, run.Provider) {
 			src.From = append(src.From, run.Provider)
@@ -154,33 +147,58 @@ func progress(src *handoff.Source) {
 			case baton.ItemTodo:
 				src.Open.Todo = it.Body.Steps
 			case baton.ItemPlan:
-				src.Open.Plan = &handoff.OpenPlan{Status: "active", Text: it.Body.Text}
+				src.Open.Plan = &handoff.OpenPlan{Status: "active", Text: it.Body.Text, Cut: it.Body.Cut}
 			}
 		}
 	}
 }
 
-// all reads every document of a query, page by page.
+// items reads what a handoff needs of a run's items.
+func items(ctx context.Context, r journal.Reader, thread baton.ThreadID, run baton.RunID, fresh bool) ([]handoff.Item, error) {
+	var parts [][]handoff.Item // an item is large: growing one slice would copy it many times
+	err := pages(ctx, r, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run}, func(docs []journal.Document) error {
+		out := make([]handoff.Item, 0, len(docs))
+		for _, d := range docs {
+			it, need, err := readItem(d.Body, fresh)
+			if err != nil {
+				return fmt.Errorf("item %s: %w", d.ID, err)
+			}
+			if need != handoff.Nothing {
+				out = append(out, it)
+			}
+		}
+		parts = append(parts, out)
+		return nil
+	})
+	return slices.Concat(parts...), err
+}
+
+// all reads every document of a query.
 func all[T any](ctx context.Context, r journal.Reader, q journal.Query) ([]T, error) {
 	var out []T
+	err := pages(ctx, r, q, func(docs []journal.Document) error {
+		for _, d := range docs {
+			out = append(out, *new(T))
+			if err := json.Unmarshal(d.Body, &out[len(out)-1]); err != nil {
+				return fmt.Errorf("%s %s: %w", d.Kind, d.ID, err)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// pages gives the documents of a query to each, page by page.
+func pages(ctx context.Context, r journal.Reader, q journal.Query, each func([]journal.Document) error) error {
 	q.Limit = 1000
 	for {
 		docs, err := r.List(ctx, q)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if n := len(out) + len(docs); n > cap(out) { // items are large, and there may be many thousand
-			out = slices.Grow(out, 2*n-len(out))
+		if err := each(docs); err != nil || len(docs) < q.Limit {
+			return err
 		}
-		for _, d := range docs {
-			out = append(out, *new(T))
-			if err := json.Unmarshal(d.Body, &out[len(out)-1]); err != nil {
-				return nil, fmt.Errorf("%s %s: %w", d.Kind, d.ID, err)
-			}
-			q.After = d.Position
-		}
-		if len(docs) < q.Limit {
-			return out, nil
-		}
+		q.After, q.AfterID = docs[len(docs)-1].Position, docs[len(docs)-1].ID
 	}
 }

@@ -175,7 +175,7 @@ func TestAPastedLogIsShortened(t *testing.T) {
 	if !strings.HasPrefix(log, q.Text) || !strings.HasSuffix(log, q.Tail) || q.CutBytes != len(log)-len(q.Text)-len(q.Tail) {
 		t.Errorf("%d bytes, cut %d: %.80q … %.80q", len(log), q.CutBytes, q.Text, q.Tail)
 	}
-	if !strings.Contains(b.Text, fmt.Sprintf("\n[%d bytes left out]\n", q.CutBytes)) || !strings.Contains(b.Text, "1 texts shortened") {
+	if !strings.Contains(b.Text, fmt.Sprintf("\n[%d bytes left out]\n", q.CutBytes)) || !strings.Contains(b.Text, "; 1 text is shortened") {
 		t.Error("it is not said")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	lib "modernc.org/sqlite/lib"
+
 	"baton"
 	"baton/internal/journal"
 )
@@ -28,18 +30,18 @@ func (r reader) ThreadOf(ctx context.Context, kind journal.Kind, id string) (thr
 	return thread, err
 }
 
-// listBatch is how many documents come in one row of an answer. Their bodies
-// stay below the longest text of SQLite (10^9 bytes) together.
-const listBatch = 250
+// listBatch is how many documents come in one row of an answer.
+const listBatch = 1000
 
 // List asks for many documents in one row: going from row to row costs more
-// than the rows do.
+// than the rows do. Where they are longer together than a text may be in SQLite
+// (10^9 bytes), it asks for fewer.
 func (r reader) List(ctx context.Context, q journal.Query) ([]journal.Document, error) {
-	want := q.Limit
+	want, batch := q.Limit, listBatch
 	if want == 0 {
 		want = 1000
 	}
-	if want > listBatch && r.tx == nil { // all batches are of one point
+	if r.tx == nil && want > 1 { // all batches are of one point
 		tx, err := r.db.BeginTx(ctx, nil)
 		if err != nil {
 			return nil, r.fault(err)
@@ -49,14 +51,18 @@ func (r reader) List(ctx context.Context, q journal.Query) ([]journal.Document, 
 	}
 	var out []journal.Document
 	for {
-		q.Limit = min(want-len(out), listBatch)
+		q.Limit = min(want-len(out), batch)
 		text, args := listing(q)
 		var joined []byte // new for each batch: the bodies stay in it
-		if err := r.row(ctx, text, args, &joined); err != nil {
+		err := r.row(ctx, text, args, &joined)
+		if resultCode(err)&0xff == lib.SQLITE_TOOBIG && q.Limit > 1 {
+			batch = q.Limit / 2
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 		n := len(out)
-		var err error
 		if out, err = split(joined, q.Kind, out); err != nil {
 			return nil, err
 		}
