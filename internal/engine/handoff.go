@@ -155,11 +155,11 @@ func progress(src *handoff.Source) {
 
 // items reads what a handoff needs of a run's items.
 func items(ctx context.Context, r journal.Reader, thread baton.ThreadID, run baton.RunID, fresh bool) ([]handoff.Item, error) {
-	var parts [][]handoff.Item // an item is large: growing one slice would copy it many times
+	var out []handoff.Item
 	err := pages(ctx, r, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run}, func(docs []journal.Document) error {
-		out := make([]handoff.Item, 0, len(docs))
-		for _, d := range docs {
-			it, need, err := readItem(d.Body, fresh)
+		bodies := make([]baton.ItemBody, len(docs))
+		for i, d := range docs {
+			it, need, err := readItem(d.Body, fresh, &bodies[i])
 			if err != nil {
 				return fmt.Errorf("item %s: %w", d.ID, err)
 			}
@@ -167,10 +167,9 @@ func items(ctx context.Context, r journal.Reader, thread baton.ThreadID, run bat
 				out = append(out, it)
 			}
 		}
-		parts = append(parts, out)
 		return nil
 	})
-	return slices.Concat(parts...), err
+	return out, err
 }
 
 // all reads every document of a query.

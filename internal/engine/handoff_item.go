@@ -9,10 +9,11 @@ import (
 	"baton/internal/handoff"
 )
 
-// readItem decodes of a stored item what a handoff needs of it; need is
-// handoff.Nothing where that is nothing. A thread has many thousand items, and
-// encoding/json takes longer for them than all the rest of a handoff.
-func readItem(doc []byte, fresh bool) (it handoff.Item, need handoff.Need, err error) {
+// readItem decodes of a stored item what a handoff needs of it, its body into
+// b; need is handoff.Nothing where that is nothing. A thread has many thousand
+// items, and encoding/json takes longer for them than all the rest of a handoff.
+func readItem(doc []byte, fresh bool, b *baton.ItemBody) (it handoff.Item, need handoff.Need, err error) {
+	it.Body = b
 	var body []byte
 	err = members(doc, func(name, value []byte) (err error) {
 		switch string(name) {
@@ -31,7 +32,6 @@ func readItem(doc []byte, fresh bool) (it handoff.Item, need handoff.Need, err e
 	if need = handoff.NeedOf(it.Kind, fresh); need == handoff.Nothing || body == nil {
 		return it, need, nil
 	}
-	b := &it.Body
 	var output []byte
 	err = members(body, func(name, value []byte) error {
 		if need == handoff.Presence && string(name) != "status" {
@@ -75,7 +75,9 @@ func readItem(doc []byte, fresh bool) (it handoff.Item, need handoff.Need, err e
 	if err == nil && output != nil && handoff.NeedsOutput(it, fresh) {
 		err = text(output, &b.Output)
 	}
-	it.Body = b.Marked()
+	if b.Cut != nil {
+		*b = b.Marked()
+	}
 	return it, need, err
 }
 

@@ -18,7 +18,8 @@ func slowly(doc []byte) (it handoff.Item, err error) {
 		Body baton.ItemBody
 	}
 	err = json.Unmarshal(doc, &d)
-	return handoff.Item{ID: d.ID, Kind: d.Kind, Status: d.Body.Status, Body: d.Body.Marked()}, err
+	body := d.Body.Marked()
+	return handoff.Item{ID: d.ID, Kind: d.Kind, Status: d.Body.Status, Body: &body}, err
 }
 
 func document(t testing.TB, kind baton.ItemKind, body baton.ItemBody) []byte {
@@ -47,7 +48,7 @@ func TestReadItem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, need, err := readItem(doc, true)
+			got, need, err := readItem(doc, true, &baton.ItemBody{})
 			if err != nil || need != handoff.Content || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %v %v\n%+v\nwant\n%+v", kind, need, err, got, want)
 			}
@@ -72,8 +73,8 @@ func TestReadItemLeavesAway(t *testing.T) {
 		{baton.ItemCommand, false, handoff.Content, baton.ItemBody{Text: "text", ExitCode: &exit, Status: baton.NodeCompleted, Files: []baton.FileChange{{Path: "p"}}}},
 		{baton.ItemFileChange, false, handoff.Content, baton.ItemBody{Text: "text", Output: "output", ExitCode: &exit, Status: baton.NodeCompleted, Files: []baton.FileChange{{Path: "p"}}}},
 	} {
-		got, need, err := readItem(document(t, test.kind, body), test.fresh)
-		if err != nil || need != test.need || !reflect.DeepEqual(got.Body, test.want) || got.Kind != test.kind || got.ID != "itm_1" {
+		got, need, err := readItem(document(t, test.kind, body), test.fresh, &baton.ItemBody{})
+		if err != nil || need != test.need || !reflect.DeepEqual(*got.Body, test.want) || got.Kind != test.kind || got.ID != "itm_1" {
 			t.Errorf("%s, fresh %v: %v %v %+v", test.kind, test.fresh, need, err, got)
 		}
 	}

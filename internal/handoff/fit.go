@@ -40,7 +40,7 @@ type raw struct {
 type gap struct{ at, size, bytes int }
 
 // bodyText is the raw of an item's text or output.
-func bodyText(b baton.ItemBody, text string, limit int) raw {
+func bodyText(b *baton.ItemBody, text string, limit int) raw {
 	r := raw{text: text, max: limit}
 	if b.Cut == nil || b.Cut.Head <= 0 || len(text) < b.Cut.Head {
 		return r

@@ -202,7 +202,7 @@ func (m *material) failuresOf(r Run) {
 // open adds what is open now.
 func (m *material) open(o OpenState) {
 	if o.Plan != nil && o.Plan.Text != "" {
-		m.plan = []draft{{section: SectionPlan, entry: Entry{Status: name(o.Plan.Status)}, raws: []raw{bodyText(baton.ItemBody{Cut: o.Plan.Cut}, o.Plan.Text, 0)}}}
+		m.plan = []draft{{section: SectionPlan, entry: Entry{Status: name(o.Plan.Status)}, raws: []raw{bodyText(&baton.ItemBody{Cut: o.Plan.Cut}, o.Plan.Text, 0)}}}
 	}
 	for i, step := range o.Todo {
 		m.todo = append(m.todo, draft{section: SectionTodo, raws: []raw{{text: step.Text}},

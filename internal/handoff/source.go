@@ -90,7 +90,7 @@ type Item struct {
 	ID     baton.ItemID
 	Kind   baton.ItemKind
 	Status baton.NodeStatus
-	Body   baton.ItemBody
+	Body   *baton.ItemBody // never nil; nobody changes it
 	Child  bool    // of a subagent, not of the run's root
 	Answer *Answer // approval, question, plan: how it was answered, if it was
 }
