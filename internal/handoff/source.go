@@ -91,8 +91,8 @@ type Item struct {
 	Kind   baton.ItemKind
 	Status baton.NodeStatus
 	Body   *baton.ItemBody // never nil; nobody changes it
-	Child  bool    // of a subagent, not of the run's root
-	Answer *Answer // approval, question, plan: how it was answered, if it was
+	Child  bool            // of a subagent, not of the run's root
+	Answer *Answer         // approval, question, plan: how it was answered, if it was
 }
 
 // Answer is what somebody decided about a request or a plan.
