@@ -97,27 +97,29 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 	covered := slices.DeleteFunc(slices.Clone(runs), func(run runDoc) bool {
 		return !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack
 	})
-	for i, run := range covered {
-		out := handoff.Run{Ordinal: run.Ordinal, Provider: run.Provider, Status: run.Status, Err: run.Err}
-		for _, other := range runs {
-			if other.ID != run.ID && other.AbsorbedBy != run.ID || other.Message == "" {
-				continue
-			}
-			m, err := message(ctx, r, other)
-			if err != nil {
-				return src, err
-			}
+	with := map[baton.RunID][]runDoc{} // a run, and those that its turn took in, in order
+	for _, run := range runs {
+		if run.AbsorbedBy != "" {
+			with[run.AbsorbedBy] = append(with[run.AbsorbedBy], run)
+		}
+		with[run.ID] = append(with[run.ID], run)
+	}
+	messages, err := readMessages(ctx, r, thread, covered, with)
+	if err != nil {
+		return src, err
+	}
+	items, err := readItems(ctx, r, thread, covered, answers)
+	if err != nil {
+		return src, err
+	}
+	for _, run := range covered {
+		out := handoff.Run{Ordinal: run.Ordinal, Provider: run.Provider, Status: run.Status, Err: run.Err, Items: items[run.ID]}
+		for _, m := range messages[run.ID] {
 			if out.Message != "" {
 				out.Message += "\n\n"
 			}
 			out.Message += m.Text
 			out.Author = m.Author
-		}
-		if out.Items, err = items(ctx, r, thread, run.ID, len(covered)-i <= handoff.FreshRuns); err != nil {
-			return src, err
-		}
-		for k := range out.Items {
-			out.Items[k].Answer = answers[out.Items[k].ID]
 		}
 		if !slices.Contains(src.From, run.Provider) {
 			src.From = append(src.From, run.Provider)
@@ -126,6 +128,86 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 	}
 	progress(&src)
 	return src, nil
+}
+
+// manyRuns is from how many covered runs on the messages of the whole thread are
+// read at once.
+const manyRuns = 16
+
+// readMessages reads the inputs of the covered runs.
+func readMessages(ctx context.Context, r journal.Reader, thread baton.ThreadID, covered []runDoc, with map[baton.RunID][]runDoc) (map[baton.RunID][]messageDoc, error) {
+	known := map[baton.MessageID]messageDoc{}
+	if len(covered) >= manyRuns {
+		err := pages(ctx, r, journal.Query{Kind: journal.KindMessage, Thread: thread}, func(docs []journal.Document) error {
+			for _, d := range docs {
+				var m messageDoc
+				if err := json.Unmarshal(d.Body, &m); err != nil {
+					return fmt.Errorf("message %s: %w", d.ID, err)
+				}
+				known[baton.MessageID(d.ID)] = m
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := map[baton.RunID][]messageDoc{}
+	for _, run := range covered {
+		for _, other := range with[run.ID] {
+			if other.Message == "" {
+				continue
+			}
+			m, ok := known[other.Message]
+			if !ok {
+				var err error
+				if m, err = message(ctx, r, other); err != nil {
+					return nil, err
+				}
+			}
+			out[run.ID] = append(out[run.ID], m)
+		}
+	}
+	return out, nil
+}
+
+// readItems reads what a handoff needs of the covered runs' items: those of the
+// thread from the first that belongs to a covered run on, since a query for each
+// of a thousand runs takes longer.
+func readItems(ctx context.Context, r journal.Reader, thread baton.ThreadID, covered []runDoc, answers map[baton.ItemID]*handoff.Answer) (map[baton.RunID][]handoff.Item, error) {
+	out, fresh := map[baton.RunID][]handoff.Item{}, map[baton.RunID]bool{}
+	q, found := journal.Query{Kind: journal.KindItem, Thread: thread}, false
+	for i, run := range covered {
+		out[run.ID], fresh[run.ID] = nil, len(covered)-i <= handoff.FreshRuns
+		if !found {
+			first, err := r.List(ctx, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run.ID, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if found = len(first) > 0; found {
+				q.After = first[0].Position - 1 // 0 is from the start
+			}
+		}
+	}
+	err := pages(ctx, r, q, func(docs []journal.Document) error {
+		bodies := make([]baton.ItemBody, len(docs))
+		for i, d := range docs {
+			items, ok := out[d.Run]
+			if !ok {
+				continue
+			}
+			it, need, err := readItem(d.Body, fresh[d.Run], &bodies[i])
+			if err != nil {
+				return fmt.Errorf("item %s: %w", d.ID, err)
+			}
+			if need != handoff.Nothing {
+				it.Answer = answers[it.ID]
+				out[d.Run] = append(items, it)
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 func message(ctx context.Context, r journal.Reader, run runDoc) (m messageDoc, err error) {
@@ -151,25 +233,6 @@ func progress(src *handoff.Source) {
 			}
 		}
 	}
-}
-
-// items reads what a handoff needs of a run's items.
-func items(ctx context.Context, r journal.Reader, thread baton.ThreadID, run baton.RunID, fresh bool) ([]handoff.Item, error) {
-	var out []handoff.Item
-	err := pages(ctx, r, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run}, func(docs []journal.Document) error {
-		bodies := make([]baton.ItemBody, len(docs))
-		for i, d := range docs {
-			it, need, err := readItem(d.Body, fresh, &bodies[i])
-			if err != nil {
-				return fmt.Errorf("item %s: %w", d.ID, err)
-			}
-			if need != handoff.Nothing {
-				out = append(out, it)
-			}
-		}
-		return nil
-	})
-	return out, err
 }
 
 // all reads every document of a query.

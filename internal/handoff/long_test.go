@@ -200,3 +200,45 @@ func TestTextsThatWereCutBefore(t *testing.T) {
 		t.Error(b.Text)
 	}
 }
+
+// What NeedOf and NeedsOutput let a reader leave out changes nothing.
+func TestWhatIsNotNeededChangesNothing(t *testing.T) {
+	for name, s := range map[string]Source{"three runs": threeRuns(), "few runs": wide(), "many runs": long(10000)} {
+		brief := s
+		brief.Runs = nil
+		left := 0
+		for i, r := range s.Runs {
+			fresh := len(s.Runs)-i <= FreshRuns
+			var items []Item
+			for _, it := range r.Items {
+				body := *it.Body
+				body.Files = nil
+				for _, f := range it.Body.Files {
+					f.Diff = ""
+					body.Files = append(body.Files, f)
+				}
+				if it.Body = &body; !NeedsOutput(it, fresh) {
+					body.Output = ""
+				}
+				switch NeedOf(it.Kind, fresh) {
+				case Nothing:
+					left++
+					continue
+				case Presence:
+					left++
+					it.Body = &baton.ItemBody{}
+				}
+				items = append(items, it)
+			}
+			r.Items = items
+			brief.Runs = append(brief.Runs, r)
+		}
+		for _, budget := range budgets {
+			s.Budget, brief.Budget = budget, budget
+			whole, _ := build(t, s)
+			if less, _ := build(t, brief); !reflect.DeepEqual(less, whole) || left == 0 {
+				t.Errorf("%s, budget %d, %d items less: another document", name, budget, left)
+			}
+		}
+	}
+}
