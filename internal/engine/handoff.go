@@ -171,6 +171,9 @@ func readMessages(ctx context.Context, r journal.Reader, thread baton.ThreadID, 
 	return out, nil
 }
 
+// noBody is the body of items whose own is not needed.
+var noBody baton.ItemBody
+
 // readItems reads what a handoff needs of the covered runs' items: those of the
 // thread from the first that belongs to a covered run on, since a query for each
 // of a thousand runs takes longer.
@@ -189,16 +192,25 @@ func readItems(ctx context.Context, r journal.Reader, thread baton.ThreadID, cov
 			}
 		}
 	}
+	var bodies []baton.ItemBody // those that are free; they are large, and one by one would be many
 	err := pages(ctx, r, q, func(docs []journal.Document) error {
-		bodies := make([]baton.ItemBody, len(docs))
-		for i, d := range docs {
+		for _, d := range docs {
 			items, ok := out[d.Run]
 			if !ok {
 				continue
 			}
-			it, need, err := readItem(d.Body, fresh[d.Run], &bodies[i])
+			if len(bodies) == 0 {
+				bodies = make([]baton.ItemBody, 64)
+			}
+			it, need, err := readItem(d.Body, fresh[d.Run], &bodies[0])
 			if err != nil {
 				return fmt.Errorf("item %s: %w", d.ID, err)
+			}
+			switch need {
+			case handoff.Content:
+				bodies = bodies[1:]
+			case handoff.Presence:
+				it.Body, bodies[0] = &noBody, baton.ItemBody{}
 			}
 			if need != handoff.Nothing {
 				it.Answer = answers[it.ID]
