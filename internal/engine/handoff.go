@@ -15,21 +15,29 @@ import (
 // buildHandoff reads the covered runs at one point of the journal and makes the
 // document.
 func (e *Engine) buildHandoff(ctx context.Context, thread baton.ThreadID, data baton.EffectBuildHandoff) baton.Fact {
-	var src handoff.Source
+	var built baton.FactHandoffBuilt
 	err := e.cfg.Journal.View(ctx, func(r journal.Reader) (err error) {
-		src, err = readSource(ctx, r, thread, data)
+		built, err = document(ctx, r, thread, data)
 		return err
 	})
 	if err == nil {
-		src.Budget = e.cfg.Tokens
-		var built handoff.Built
-		if built, err = handoff.Build(src); err == nil {
-			return baton.FactHandoffBuilt{Handoff: data.Handoff, Document: built.Document, Text: built.Text, Digest: built.Digest,
-				Tokens: built.Tokens, Omitted: built.Omitted, Redactions: built.Redactions}
-		}
+		return built
 	}
 	return baton.FactHandoffFailed{Handoff: data.Handoff, Err: baton.Errorf(baton.CodeInternal, "the handoff could not be made").
 		WithDetail("%v; nothing was sent, and the message is kept in the thread", err).WithHint("send the message again")}
+}
+
+// document is the same bytes for the same point of the journal and the same
+// data, whoever asks: what is previewed is what is sent.
+func document(ctx context.Context, r journal.Reader, thread baton.ThreadID, data baton.EffectBuildHandoff) (baton.FactHandoffBuilt, error) {
+	src, err := readSource(ctx, r, thread, data)
+	if err != nil {
+		return baton.FactHandoffBuilt{}, err
+	}
+	src.Budget = data.Budget
+	built, err := handoff.Build(src)
+	return baton.FactHandoffBuilt{Handoff: data.Handoff, Document: built.Document, Text: built.Text, Digest: built.Digest,
+		Tokens: built.Tokens, Omitted: built.Omitted, Redactions: built.Redactions, Squeezed: built.Squeezed}, err
 }
 
 // The parts of stored documents that a handoff is made of.
@@ -65,7 +73,7 @@ type (
 // readSource gathers what a handoff of the covered runs tells. A message that
 // another run's turn took is told with that run.
 func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, data baton.EffectBuildHandoff) (handoff.Source, error) {
-	src := handoff.Source{Thread: thread, Strategy: data.Strategy, To: data.Target, Covered: data.Covered}
+	src := handoff.Source{Thread: thread, Strategy: data.Strategy, To: data.Target, Covered: data.Covered, Known: data.Known}
 	if doc, err := r.Get(ctx, journal.KindThread, string(thread)); err == nil {
 		var t struct{ Title string }
 		_ = json.Unmarshal(doc.Body, &t)
@@ -97,6 +105,12 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 	covered := slices.DeleteFunc(slices.Clone(runs), func(run runDoc) bool {
 		return !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack
 	})
+	for _, run := range covered {
+		if !slices.Contains(src.From, run.Provider) {
+			src.From = append(src.From, run.Provider)
+		}
+	}
+	covered = slices.DeleteFunc(covered, func(run runDoc) bool { return data.Known.Has(run.Ordinal) })
 	with := map[baton.RunID][]runDoc{} // a run, and those that its turn took in, in order
 	for _, run := range runs {
 		if run.AbsorbedBy != "" {
@@ -120,9 +134,6 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 			}
 			out.Message += m.Text
 			out.Author = m.Author
-		}
-		if !slices.Contains(src.From, run.Provider) {
-			src.From = append(src.From, run.Provider)
 		}
 		src.Runs = append(src.Runs, out)
 	}
@@ -191,6 +202,9 @@ func readItems(ctx context.Context, r journal.Reader, thread baton.ThreadID, cov
 				q.After = first[0].Position - 1 // 0 is from the start
 			}
 		}
+	}
+	if !found {
+		return out, nil
 	}
 	var bodies []baton.ItemBody // those that are free; they are large, and one by one would be many
 	err := pages(ctx, r, q, func(docs []journal.Document) error {

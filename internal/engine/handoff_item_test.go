@@ -22,7 +22,7 @@ func slowly(doc []byte) (it handoff.Item, err error) {
 	return handoff.Item{ID: d.ID, Kind: d.Kind, Status: d.Body.Status, Body: &body}, err
 }
 
-func document(t testing.TB, kind baton.ItemKind, body baton.ItemBody) []byte {
+func stored(t testing.TB, kind baton.ItemKind, body baton.ItemBody) []byte {
 	t.Helper()
 	doc, err := json.Marshal(map[string]any{"id": "itm_1", "thread_id": "thr_1", "kind": kind, "body": body, "position": 7, "open": false, "created_at": "2026-01-01T00:00:00Z"})
 	if err != nil {
@@ -43,7 +43,7 @@ func TestReadItem(t *testing.T) {
 	for _, body := range []baton.ItemBody{full, {}, {Text: `\`}, {Text: `"`}, {Output: strings.Repeat(`\"`, 9)}, {Title: "{"}} {
 		for _, kind := range []baton.ItemKind{baton.ItemAssistantMessage, baton.ItemCommand, baton.ItemFileChange, baton.ItemSubagent, baton.ItemTodo, baton.ItemPlan,
 			baton.ItemQuestion, baton.ItemError, baton.ItemUserMessage, baton.ItemApproval} {
-			doc := document(t, kind, body)
+			doc := stored(t, kind, body)
 			want, err := slowly(doc)
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestReadItemLeavesAway(t *testing.T) {
 		{baton.ItemCommand, false, handoff.Content, baton.ItemBody{Text: "text", ExitCode: &exit, Status: baton.NodeCompleted, Files: []baton.FileChange{{Path: "p"}}}},
 		{baton.ItemFileChange, false, handoff.Content, baton.ItemBody{Text: "text", Output: "output", ExitCode: &exit, Status: baton.NodeCompleted, Files: []baton.FileChange{{Path: "p"}}}},
 	} {
-		got, need, err := readItem(document(t, test.kind, body), test.fresh, &baton.ItemBody{})
+		got, need, err := readItem(stored(t, test.kind, body), test.fresh, &baton.ItemBody{})
 		if err != nil || need != test.need || !reflect.DeepEqual(*got.Body, test.want) || got.Kind != test.kind || got.ID != "itm_1" {
 			t.Errorf("%s, fresh %v: %v %v %+v", test.kind, test.fresh, need, err, got)
 		}
