@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"baton"
 	"baton/internal/httpapi"
@@ -81,7 +80,7 @@ func All[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	}
 }
 
-func (c *Client) request(ctx context.Context, method, path string, in any) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, method, path string, in any, lastEventID string) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -96,6 +95,9 @@ func (c *Client) request(ctx context.Context, method, path string, in any) (*htt
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if lastEventID != "" {
+		req.Header.Set("Last-Event-ID", lastEventID)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -117,7 +119,7 @@ func unreachable(err error) *baton.Error {
 }
 
 func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
-	res, err := c.request(ctx, method, path, in)
+	res, err := c.request(ctx, method, path, in, "")
 	if err != nil {
 		return err
 	}
@@ -147,6 +149,3 @@ func Path(parts ...string) string {
 	}
 	return s
 }
-
-// After is the query of a stream's cursor.
-func after(version uint64) string { return "?after=" + strconv.FormatUint(version, 10) }

@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		"lists":               lists,
 		"views":               views,
 		"many readers":        manyReaders,
+		"positions":           positions,
 		"concurrent":          concurrent,
 		"groups":              groups,
 		"rebuilt equals live": rebuilt,
