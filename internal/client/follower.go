@@ -21,15 +21,14 @@ type Follower struct {
 	mu      sync.Mutex
 	threads map[string]*place
 	list    bool
-	stream  string // id of the connection's stream, "" where there is none
-	last    string // the newest event id
+	stream  string         // id of the connection's stream, "" where there is none
+	last    string         // the newest event id
+	leaving map[string]int // how often the stream was asked to leave a thread, and has not said so
 }
 
-// place is how far a thread is known.
-type place struct {
-	version uint64
-	live    bool // has caught up on this connection
-}
+// place is how far a thread is known. Each time that a thread is followed it has
+// a new one.
+type place struct{ version uint64 }
 
 // Follower makes a reader that follows nothing yet. With snapshots, threads
 // begin with one, and come back with one where much was missed; without, it is
@@ -88,11 +87,26 @@ func (f *Follower) List(ctx context.Context, on bool) error {
 func (f *Follower) change(ctx context.Context, c httpapi.StreamChange) error {
 	f.mu.Lock()
 	stream := f.stream
+	if stream != "" {
+		for _, id := range c.Unsubscribe {
+			f.leaving[id]++
+		}
+	}
 	f.mu.Unlock()
 	if stream == "" {
 		return nil
 	}
 	err := f.c.Post(ctx, Path("streams", stream), c, nil)
+	if err == nil {
+		return nil
+	}
+	f.mu.Lock()
+	if f.stream == stream {
+		for _, id := range c.Unsubscribe {
+			f.leaving[id]--
+		}
+	}
+	f.mu.Unlock()
 	if baton.ErrorCode(err) == baton.CodeNotFound {
 		// Is it the stream that is gone, or a thread that never was?
 		err = nil
@@ -110,18 +124,18 @@ func (f *Follower) change(ctx context.Context, c httpapi.StreamChange) error {
 
 // opened notes the stream of a connection that was asked for the threads, and
 // tells it what has changed since.
-func (f *Follower) opened(ctx context.Context, stream string, asked map[string]bool, list bool) error {
+func (f *Follower) opened(ctx context.Context, stream string, asked map[string]*place, list bool) error {
 	var c httpapi.StreamChange
 	f.mu.Lock()
-	f.stream = stream
-	for id, p := range f.threads {
-		if !asked[id] {
-			c.Subscribe = append(c.Subscribe, httpapi.StreamThread{ThreadID: id, After: p.version})
+	f.stream, f.leaving = stream, map[string]int{}
+	for id, p := range asked {
+		if f.threads[id] != p {
+			c.Unsubscribe = append(c.Unsubscribe, id)
 		}
 	}
-	for id := range asked {
-		if f.threads[id] == nil {
-			c.Unsubscribe = append(c.Unsubscribe, id)
+	for id, p := range f.threads {
+		if asked[id] != p {
+			c.Subscribe = append(c.Subscribe, httpapi.StreamThread{ThreadID: id, After: p.version})
 		}
 	}
 	if now := f.list; now != list {
@@ -141,9 +155,9 @@ func (f *Follower) ended() {
 }
 
 // take notes what a message says of the cursors. give is false for one that the
-// caller must not see; moved says that it is no repetition. An event behind a
-// gap ends the connection: the next one brings what is missing.
-func (f *Follower) take(m Message, id string) (give, moved bool, err error) {
+// caller must not see. An event behind a gap ends the connection: the next one
+// brings what is missing.
+func (f *Follower) take(m Message, id string) (give bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer func() {
@@ -151,41 +165,45 @@ func (f *Follower) take(m Message, id string) (give, moved bool, err error) {
 			f.last = id
 		}
 	}()
+	if m.left != nil {
+		f.leaving[m.left.ThreadID]--
+		return false, nil
+	}
+	if id := m.thread(); id != "" {
+		p := f.threads[id]
+		if p == nil || f.leaving[id] > 0 {
+			return false, nil // was left
+		}
+		return p.take(m)
+	}
+	return m.Live || f.list && (m.List != nil || m.Row != nil || m.CaughtUp != nil), nil
+}
+
+func (p *place) take(m Message) (give bool, err error) {
+	switch {
+	case m.Event != nil && m.Event.Version <= p.version:
+		return false, nil
+	case m.Event != nil && m.Event.Version > p.version+1:
+		return false, unreachable(errGap)
+	case m.Event != nil:
+		p.version++
+	case m.Snapshot != nil:
+		p.version = m.Snapshot.Version
+	}
+	return true, nil
+}
+
+// thread is the thread that a message is of, "" where it is of none.
+func (m Message) thread() string {
 	switch {
 	case m.Event != nil:
-		p := f.threads[m.Event.ThreadID]
-		switch {
-		case p == nil || m.Event.Version <= p.version:
-			return false, false, nil
-		case m.Event.Version == p.version+1:
-			p.version++
-			return true, true, nil
-		case !p.live:
-			return false, false, nil // of an earlier subscription; what was asked for follows
-		}
-		return false, false, unreachable(errGap)
+		return m.Event.ThreadID
 	case m.Delta != nil:
-		p := f.threads[m.Delta.ThreadID]
-		return p != nil && p.version > 0, false, nil
+		return m.Delta.ThreadID
 	case m.Snapshot != nil:
-		p := f.threads[m.Snapshot.ThreadID]
-		if p == nil {
-			return false, false, nil
-		}
-		p.version = m.Snapshot.Version
-		return true, true, nil
+		return m.Snapshot.ThreadID
 	case m.CaughtUp != nil:
-		if m.CaughtUp.List {
-			return f.list, false, nil
-		}
-		p := f.threads[m.CaughtUp.ThreadID]
-		if p == nil {
-			return false, false, nil
-		}
-		p.live = true
-		return true, false, nil
-	case m.List != nil, m.Row != nil:
-		return f.list, true, nil
+		return m.CaughtUp.ThreadID
 	}
-	return m.Live, false, nil
+	return ""
 }

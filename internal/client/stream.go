@@ -25,6 +25,7 @@ type Message struct {
 	Live     bool // all that was followed when the connection was made is there
 
 	opened *httpapi.Opened
+	left   *httpapi.Left
 }
 
 // Stream follows a thread, named by its whole id, behind a version until fn
@@ -81,7 +82,7 @@ func asStopped(err error, s *stopped) bool {
 }
 
 // connection reads one connection to its end; came says whether it brought
-// anything new.
+// anything.
 func (f *Follower) connection(ctx context.Context, fn func(Message) error) (came bool, err error) {
 	query, asked, last := f.cursors()
 	res, err := f.c.request(ctx, http.MethodGet, Path("streams")+"?"+query.Encode(), nil, last)
@@ -125,12 +126,12 @@ func (f *Follower) connection(ctx context.Context, fn func(Message) error) (came
 				return came, err
 			}
 		}
-		give, moved, err := f.take(m, id)
+		give, err := f.take(m, id)
 		if err != nil {
 			return came, err
 		}
 		event, id, data = "", "", ""
-		came = came || moved
+		came = came || m.opened == nil
 		if !give {
 			continue
 		}
@@ -165,6 +166,9 @@ func decode(event, data string) (Message, error) {
 	case "caught_up":
 		m.CaughtUp = &httpapi.CaughtUp{}
 		v = m.CaughtUp
+	case "left":
+		m.left = &httpapi.Left{}
+		v = m.left
 	case "live":
 		m.Live = true
 		return m, nil
@@ -178,12 +182,12 @@ func decode(event, data string) (Message, error) {
 }
 
 // cursors is what a new connection asks for.
-func (f *Follower) cursors() (query url.Values, threads map[string]bool, lastEventID string) {
+func (f *Follower) cursors() (query url.Values, threads map[string]*place, lastEventID string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	query, threads = url.Values{}, map[string]bool{}
+	query, threads = url.Values{}, map[string]*place{}
 	for id, p := range f.threads {
-		p.live, threads[id] = false, true
+		threads[id] = p
 		query.Add("thread", id+"@"+strconv.FormatUint(p.version, 10))
 	}
 	if f.list {

@@ -93,6 +93,8 @@ func TestFollowerDropsWhatIsLeft(t *testing.T) {
 		<-posted // and followed again
 		event(w, "thr_1", 8)
 		send(w, "delta", `{"thread_id":"thr_1","text":"early"}`)
+		send(w, "caught_up", `{"thread_id":"thr_1","version":8}`)
+		send(w, "left", `{"thread_id":"thr_1"}`)
 		send(w, "snapshot", `{"thread_id":"thr_1","version":9}`)
 		send(w, "delta", `{"thread_id":"thr_1","text":"in time"}`)
 		event(w, "thr_1", 9)

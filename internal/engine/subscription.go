@@ -5,8 +5,8 @@ import "baton"
 // What may wait for one subscriber: so many updates, and so many bytes of them.
 // One update of any size is taken where nothing waits.
 const (
-	maxWaiting      = 2048
-	maxWaitingBytes = 1 << 20
+	maxWaiting      = 4096
+	maxWaitingBytes = 4 << 20
 )
 
 // Subscription is one subscriber's place in the hub. Its methods are safe for

@@ -20,6 +20,7 @@ What comes, each as a server-sent event with JSON as its data:
 | ` + "`list`" + ` | a page of Thread | the beginning of the list; replaces what the reader has of it |
 | ` + "`row`" + ` | Thread | a thread as the list shows it now |
 | ` + "`caught_up`" + ` | CaughtUp | what follows of this thread, or of the list, is live |
+| ` + "`left`" + ` | Left | nothing more of this thread comes, unless it is subscribed to again |
 | ` + "`live`" + ` | {} | all that was asked for with the stream is there |
 
 A comment comes now and then, so that a dead connection is noticed. Types that a reader does not know are to be left out.
@@ -32,6 +33,10 @@ to be dropped, and behind a gap the reader opens the stream again. Events of all
 ` + "`thread=ID`" + ` brings a snapshot. With ` + "`snapshots=false`" + ` it is always events, all of them. An id comes with live messages and is
 opaque: sent back as Last-Event-ID (or ` + "`after`" + `) it is the cursor of the list and of each thread without a version of its
 own. All that came with or before the id is known by it; what was subscribed to later may come again, with the same versions.
+
+**Changes.** What POST /api/streams/{id} asks for comes in the stream, in the order of the asking. Each thread that is
+unsubscribed from is answered with ` + "`left`" + `: until then what comes of it is of the former subscription, also where it was
+subscribed to again meanwhile, and is to be dropped.
 
 **Text.** A delta says by item, revision, output and offset (UTF-16 code units) where its text belongs; one that is known is to
 be dropped. A greater revision voids the text so far. A reader that comes back gets open texts from their beginning. The
@@ -52,7 +57,7 @@ func (s *Server) streamMessages() map[string]*huma.Response {
 		data  any
 	}{
 		{"open", Opened{}}, {"snapshot", Snapshot{}}, {"event", Event{}}, {"delta", Delta{}}, {"list", Page[Thread]{}}, {"row", Thread{}},
-		{"caught_up", CaughtUp{}}, {"live", struct{}{}},
+		{"caught_up", CaughtUp{}}, {"left", Left{}}, {"live", struct{}{}},
 	} {
 		kinds = append(kinds, &huma.Schema{Type: huma.TypeObject, Title: "Message " + m.event, Required: []string{"event", "data"},
 			Properties: map[string]*huma.Schema{

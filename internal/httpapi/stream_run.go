@@ -185,6 +185,9 @@ func (st *stream) changed(ctx context.Context) error {
 		for _, id := range c.leave {
 			st.sub.Remove(id)
 			delete(st.threads, id)
+			if err := st.write("left", "", Left{ThreadID: string(id)}); err != nil {
+				return err
+			}
 		}
 		for _, t := range c.join {
 			if st.threads[t.thread] != nil {

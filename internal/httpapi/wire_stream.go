@@ -53,6 +53,11 @@ type CaughtUp struct {
 	List     bool   `json:"list,omitempty"`
 }
 
+// Left says that nothing more of a thread comes, unless it is subscribed to again.
+type Left struct {
+	ThreadID string `json:"thread_id"`
+}
+
 // StreamChange changes what a stream brings.
 type StreamChange struct {
 	Subscribe   []StreamThread `json:"subscribe,omitempty" maxItems:"500"`
