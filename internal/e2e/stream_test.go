@@ -375,10 +375,13 @@ func TestStreamChangesAtRandom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	changes := 0
+	changes, connections := 0, 0
 	over := false
 	want, versions := map[string]httpapi.Snapshot{}, map[string]uint64{}
 	err := f.Run(ctx, func(m client.Message) error {
+		if m.Live {
+			connections++
+		}
 		id := threadOf(m)
 		if s := here[id]; s != nil {
 			if err := s.take(m); err != nil {
@@ -432,4 +435,7 @@ func TestStreamChangesAtRandom(t *testing.T) {
 		t.Logf("%s: %+v", id, s.counts)
 	}
 	t.Logf("%d changes", changes)
+	if connections != 1 {
+		t.Errorf("it took %d connections", connections)
+	}
 }
