@@ -80,7 +80,7 @@ func All[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	}
 }
 
-func (c *Client) request(ctx context.Context, method, path string, in any, lastEventID string) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -95,9 +95,6 @@ func (c *Client) request(ctx context.Context, method, path string, in any, lastE
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
-	}
-	if lastEventID != "" {
-		req.Header.Set("Last-Event-ID", lastEventID)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -119,7 +116,7 @@ func unreachable(err error) *baton.Error {
 }
 
 func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
-	res, err := c.request(ctx, method, path, in, "")
+	res, err := c.request(ctx, method, path, in)
 	if err != nil {
 		return err
 	}

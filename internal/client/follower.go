@@ -22,7 +22,8 @@ type Follower struct {
 	threads map[string]*place
 	list    bool
 	stream  string         // id of the connection's stream, "" where there is none
-	last    string         // the newest event id
+	last    string         // the newest event id: the cursor of the list
+	listed  bool           // the list is known up to it
 	leaving map[string]int // how often the stream was asked to leave a thread, and has not said so
 }
 
@@ -77,7 +78,7 @@ func (f *Follower) Leave(ctx context.Context, id string) (version uint64, err er
 // List says whether to follow the list of threads.
 func (f *Follower) List(ctx context.Context, on bool) error {
 	f.mu.Lock()
-	f.list = on
+	f.list, f.listed = on, f.listed && on
 	f.mu.Unlock()
 	return f.change(ctx, httpapi.StreamChange{List: &on})
 }
@@ -176,6 +177,7 @@ func (f *Follower) take(m Message, id string) (give bool, err error) {
 		}
 		return p.take(m)
 	}
+	f.listed = f.list && (f.listed || m.List != nil)
 	return m.Live || f.list && (m.List != nil || m.Row != nil || m.CaughtUp != nil), nil
 }
 

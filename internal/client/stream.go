@@ -84,8 +84,8 @@ func asStopped(err error, s *stopped) bool {
 // connection reads one connection to its end; came says whether it brought
 // anything.
 func (f *Follower) connection(ctx context.Context, fn func(Message) error) (came bool, err error) {
-	query, asked, last := f.cursors()
-	res, err := f.c.request(ctx, http.MethodGet, Path("streams")+"?"+query.Encode(), nil, last)
+	query, asked := f.cursors()
+	res, err := f.c.request(ctx, http.MethodGet, Path("streams")+"?"+query.Encode(), nil)
 	if err != nil {
 		return false, err
 	}
@@ -182,7 +182,7 @@ func decode(event, data string) (Message, error) {
 }
 
 // cursors is what a new connection asks for.
-func (f *Follower) cursors() (query url.Values, threads map[string]*place, lastEventID string) {
+func (f *Follower) cursors() (query url.Values, threads map[string]*place) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	query, threads = url.Values{}, map[string]*place{}
@@ -196,5 +196,8 @@ func (f *Follower) cursors() (query url.Values, threads map[string]*place, lastE
 	if !f.snapshots {
 		query.Set("snapshots", "false")
 	}
-	return query, threads, f.last
+	if f.listed {
+		query.Set("after", f.last)
+	}
+	return query, threads
 }

@@ -213,6 +213,9 @@ func TestHubStalledSubscribersHoldNothing(t *testing.T) {
 	if grown := int64(most) - int64(before); grown > 2*maxWaitingBytes {
 		t.Errorf("the heap grew by %d bytes for %d that were published", grown, published)
 	}
+	if left := int64(memory()) - int64(before); left > maxWaitingBytes/4 {
+		t.Errorf("those that are cut off hold %d bytes", left)
+	}
 	// One unit of any size is taken by who keeps up.
 	s := h.Subscribe(nil)
 	s.Add("a")

@@ -24,8 +24,8 @@ type streamIn struct {
 	Thread      []string `query:"thread,explode" doc:"a thread to follow: ID, or ID@VERSION with the version of the last event that the reader has"`
 	List        bool     `query:"list" doc:"follow the list of threads"`
 	Snapshots   bool     `query:"snapshots" default:"true" doc:"false: a thread's events only, all of them, however many"`
-	After       string   `query:"after" doc:"as Last-Event-ID, for readers that can't set it"`
-	LastEventID string   `header:"Last-Event-ID" doc:"id of the last message with one"`
+	After       string   `query:"after" doc:"id of the last message with one: the cursor of the list, and of threads without a version"`
+	LastEventID string   `header:"Last-Event-ID" doc:"the same, from a browser that comes back by itself to the same address: it counts where it is further than what stands there"`
 }
 
 func (s *Server) streams() {
@@ -72,11 +72,11 @@ func (s *Server) streams() {
 
 // asked reads what the stream shall bring at first.
 func (st *stream) asked(ctx context.Context, in *streamIn) error {
-	last := in.LastEventID
-	if last == "" {
-		last = in.After
+	back := in.LastEventID != ""
+	if back {
+		in.After = in.LastEventID
 	}
-	seq, rows, err := parsePosition(last)
+	seq, rows, err := parsePosition(in.After)
 	if err != nil {
 		return err
 	}
@@ -92,15 +92,17 @@ func (st *stream) asked(ctx context.Context, in *streamIn) error {
 			return err
 		}
 		t := cursor{thread: baton.ThreadID(id)}
-		switch {
-		case exact:
+		if exact {
 			if t.after, err = strconv.ParseUint(version, 10, 64); err != nil {
 				return baton.Errorf(baton.CodeInvalid, "%q is no version of a thread", version).WithHint("write ID@VERSION, or ID alone")
 			}
-		case seq > 0:
-			if t.after, err = r.VersionAt(ctx, t.thread, seq); err != nil {
+		}
+		if seq > 0 && (back || !exact) {
+			at, err := r.VersionAt(ctx, t.thread, seq)
+			if err != nil {
 				return err
 			}
+			t.after = max(t.after, at)
 		}
 		c.join = append(c.join, t)
 	}

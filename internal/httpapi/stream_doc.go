@@ -31,8 +31,10 @@ to be dropped, and behind a gap the reader opens the stream again. Events of all
 
 **Cursors.** ` + "`thread=ID@VERSION`" + ` brings the events behind that version, or a snapshot where they are more than 1000;
 ` + "`thread=ID`" + ` brings a snapshot. With ` + "`snapshots=false`" + ` it is always events, all of them. An id comes with live messages and is
-opaque: sent back as Last-Event-ID (or ` + "`after`" + `) it is the cursor of the list and of each thread without a version of its
-own. All that came with or before the id is known by it; what was subscribed to later may come again, with the same versions.
+opaque: given back as ` + "`after`" + ` it is the cursor of the list and of each thread without a version of its own. All that came
+with or before the id is known by it; what was subscribed to just before may come again, with the same versions. A browser
+that comes back by itself sends it as Last-Event-ID, with the address that it had: then it counts where it is further than
+the versions there, and the client posts, once it has the new stream's id, what it has changed since.
 
 **Changes.** What POST /api/streams/{id} asks for comes in the stream, in the order of the asking. Each thread that is
 unsubscribed from is answered with ` + "`left`" + `: until then what comes of it is of the former subscription, also where it was

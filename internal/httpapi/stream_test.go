@@ -170,7 +170,8 @@ func TestStreamResumes(t *testing.T) {
 	}{
 		{"by id", both, id, 2, 2},
 		{"by id in the query", both + "&after=" + id, "", 2, 2},
-		{"by versions, which win", "thread=" + a.ID + "@3&thread=" + b.ID + "@1", id, 4, 2},
+		{"by versions", "thread=" + a.ID + "@3&thread=" + b.ID + "@1&after=" + id, "", 4, 2},
+		{"by id to an address with versions", "thread=" + a.ID + "@0&thread=" + b.ID + "@2", id, 2, 3},
 	} {
 		all := r.follow(c.query, c.id).until("live", "")
 		va, vb := versions(t, a.ID, all), versions(t, b.ID, all)
@@ -274,7 +275,10 @@ func TestStreamBringsTheList(t *testing.T) {
 		t.Errorf("got %+v", row)
 	}
 	c := r.thread("c")
-	s.until("row", c.ID)
+	m = s.until("row", c.ID)
+	if rest := r.follow("list=true", m[len(m)-1].id).until("live", ""); kinds(rest) != "open caught_up live" {
+		t.Errorf("behind the last row came %s", kinds(rest))
+	}
 
 	// Who comes back gets the rows that have changed, who knows nothing the list.
 	rest := r.follow("list=true", first).until("live", "")
