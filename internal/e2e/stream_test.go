@@ -21,6 +21,8 @@ type crowd struct {
 	*rig
 	api     *client.Client
 	threads []string
+	server  *os.Process
+	died    <-chan struct{}
 	back    chan struct{} // closed when the next server answers
 }
 
@@ -28,8 +30,7 @@ func newCrowd(t *testing.T, threads int) *crowd {
 	c := &crowd{rig: newRig(t, "").plain()}
 	c.api = client.New(c.places().Socket)
 	t.Cleanup(c.api.Close)
-	server, died := c.serve("")
-	t.Cleanup(func() { _ = server.Kill(); <-died })
+	c.server, c.died = c.serve("")
 	for i := range threads {
 		var th httpapi.Thread
 		if err := c.api.Post(c.ctx, "/api/threads", map[string]string{"dir": c.project, "provider": "alpha", "title": fmt.Sprint("t", i)}, &th); err != nil {
@@ -161,7 +162,6 @@ func TestStreamsOfManyClients(t *testing.T) {
 	c := newCrowd(t, threads)
 	back := make(chan struct{})
 	c.back = back
-	server := c.find(isServer)[0]
 
 	// The readers, each with some of the threads and some with the list.
 	ended := map[string]uint64{} // versions to end at; written before over is closed
@@ -243,14 +243,12 @@ func TestStreamsOfManyClients(t *testing.T) {
 	talk("first")
 	before := work(6)
 	c.until("text of an agent", func() bool { return c.fresh(c.threads[0]).Version > 15 })
-	if err := server.kill(); err != nil {
+	if err := c.server.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the end of the server", func() bool { return len(c.find(isServer)) == 0 })
-	_, died := c.serve("")
-	if isClosed(died) {
-		log, _ := os.ReadFile(c.home + "/server.log")
-		t.Fatalf("the next server has ended: %s", log)
+	<-c.died
+	if c.server, c.died = c.serve(""); isClosed(c.died) {
+		t.Fatal("the next server has ended at once")
 	}
 	close(back)
 	before.Wait()
@@ -259,7 +257,7 @@ func TestStreamsOfManyClients(t *testing.T) {
 	flood := func() int {
 		c.say(c.threads[talking], "[[flood 6m]]")
 		c.settled(c.threads[talking])
-		return memory(t, c.find(isServer)[0].pid)
+		return memory(t, c.server.Pid)
 	}
 	without := flood()
 	conns := make([]net.Conn, stalled)
