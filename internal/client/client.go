@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync/atomic"
 
 	"baton"
@@ -157,6 +156,3 @@ func Path(parts ...string) string {
 	}
 	return s
 }
-
-// After is the query of a stream's cursor.
-func after(version uint64) string { return "?after=" + strconv.FormatUint(version, 10) }

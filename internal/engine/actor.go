@@ -263,7 +263,13 @@ func (a *actor) step(waiting []entry) []entry {
 	}
 	now := a.e.cfg.Now()
 	res := a.own.Handle(now, inputs)
+	appended := a.e.hub.begin()
 	if err := a.append(res.Unit); err != nil {
+		if errors.Is(err, journal.ErrUnknown) {
+			a.e.hub.lost(appended)
+		} else {
+			a.e.hub.end(appended, nil)
+		}
 		a.own.Discard()
 		return a.refused(err, waiting)
 	}
@@ -277,7 +283,7 @@ func (a *actor) step(waiting []entry) []entry {
 	for _, r := range res.Replies {
 		replies[r.Command] = r
 	}
-	a.e.hub.publish(Update{Thread: a.id, Events: res.Unit.Events, Chunks: res.Unit.Chunks})
+	a.e.hub.end(appended, &res.Unit)
 	left := finish(waiting, batch, res.Handled, func(c baton.CommandID) owner.Reply { return replies[c] })
 	failpoint.Hit("engine.answered")
 	for _, eff := range res.Unit.Effects {

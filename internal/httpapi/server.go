@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -47,6 +48,7 @@ type Server struct {
 	api     huma.API
 	mux     *http.ServeMux
 	closing chan struct{} // closed when streams have to end
+	open    sync.Map      // the streams by their ids
 }
 
 // New makes a server that is ready to serve.

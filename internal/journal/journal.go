@@ -184,6 +184,12 @@ type Reader interface {
 	EventsSince(ctx context.Context, seq uint64, limit int) ([]baton.Event, error)
 	// Head is the greatest Seq, 0 for an empty journal.
 	Head(ctx context.Context) (uint64, error)
+	// VersionAt is the version that a thread had when the journal was at seq; 0
+	// where it did not exist. It reads as much as the thread has behind seq.
+	VersionAt(ctx context.Context, id baton.ThreadID, seq uint64) (uint64, error)
+	// OpenTexts says how far the open items of a thread that have streamed have
+	// come, in order of their ids.
+	OpenTexts(ctx context.Context, id baton.ThreadID) ([]ChunkLength, error)
 	// Receipt returns ErrNotFound for a command that has none.
 	Receipt(ctx context.Context, id baton.CommandID) (Receipt, error)
 	// Get returns ErrNotFound for a document that does not exist.

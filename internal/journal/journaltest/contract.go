@@ -41,6 +41,7 @@ func Run(t *testing.T, open Open) {
 		"long lists":          longLists,
 		"views":               views,
 		"many readers":        manyReaders,
+		"positions":           positions,
 		"concurrent":          concurrent,
 		"groups":              groups,
 		"rebuilt equals live": rebuilt,
