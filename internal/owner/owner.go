@@ -92,7 +92,7 @@ type Reply struct {
 type Result struct {
 	Unit    journal.Unit
 	Replies []Reply
-	Handled int // inputs that the unit accounts for; the rest comes again
+	Handled int  // inputs that the unit accounts for; the rest comes again
 	Marks   bool // the unit says only how far sessions have been read: Keep will do
 }
 
