@@ -124,9 +124,10 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 	providers := config.NewProviders(cfg, registry, places, a.self, a.env)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	cfg.Policy.HandoffTokens = cfg.BudgetTokens
 	eng, err := engine.New(ctx, engine.Config{
 		Journal: j, Drivers: registry, Providers: providers, Policy: cfg.Policy, Self: a.self, Sessions: places.Sessions, Runtime: places.Runtime,
-		Version: buildVersion(), Tokens: cfg.BudgetTokens, HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
+		Version: buildVersion(), HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
 		NewID: newID, NewNonce: newNonce, Log: log, Trusted: func(string) bool { return false }, Fenced: stop,
 	})
 	if err != nil {

@@ -33,7 +33,6 @@ type Config struct {
 	Sessions  string // directory of the sessions' spools, 0700
 	Runtime   string // short directory of sockets, 0700
 	Version   string
-	Tokens    int               // budget of a handoff, estimated tokens; 0 for the default
 	HostEnv   map[string]string // the server's environment, of which agents get an allow-list
 	Now       func() time.Time
 	NewID     func(prefix string) string
@@ -171,12 +170,42 @@ func (e *Engine) Close() {
 // Do gives a command to its thread's owner and waits for the answer. Accepted
 // means durable. The same id again gives the same answer.
 func (e *Engine) Do(ctx context.Context, c baton.Command) (baton.Reply, error) {
-	if r, err := e.answered(ctx, c); err != nil || r != nil {
-		if err != nil {
+	send, ok := c.Data.(baton.CommandSend)
+	insists := ok && (send.HandoffDigest != "" || send.HandoffText != "")
+	again, regenerates := c.Data.(baton.CommandRegenerateHandoff)
+	if insists || regenerates { // much work before the owner hears of it
+		if r, err := e.answered(ctx, c); err != nil {
+			return baton.Reply{}, err
+		} else if r != nil {
+			return *r, nil
+		}
+	}
+	if insists {
+		return e.send(ctx, c, send)
+	}
+	if regenerates {
+		var err error
+		if c.Data, err = e.regenerate(ctx, again); err != nil {
 			return baton.Reply{}, err
 		}
-		return *r, nil
 	}
+	// Few commands come twice, so the others do not wait for a look: the journal
+	// refuses a second receipt, and a refusal may be of what was accepted before.
+	r, err := e.do(ctx, c)
+	if err != nil {
+		first, known := e.answered(ctx, c)
+		if first != nil {
+			return *first, nil
+		}
+		if baton.ErrorCode(known) == baton.CodeConflict {
+			return r, known
+		}
+	}
+	return r, err
+}
+
+// do gives a command to its thread's owner.
+func (e *Engine) do(ctx context.Context, c baton.Command) (baton.Reply, error) {
 	for {
 		a, err := e.actor(ctx, c.Thread, isCreate(c))
 		if err != nil {

@@ -66,6 +66,7 @@ func New(cfg Config) *Server {
 	s.threads()
 	s.requests()
 	s.context()
+	s.previews()
 	s.server()
 	s.debug()
 	s.streams()
