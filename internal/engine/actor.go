@@ -303,9 +303,13 @@ func (a *actor) step(waiting []entry) []entry {
 func (a *actor) keep(inputs []owner.Input) bool {
 	kept, size := a.kept, 0
 	for _, in := range inputs {
-		if in.Frame != nil {
-			kept = append(kept, *in.Frame)
+		if in.Frame == nil {
+			continue
 		}
+		if in.Frame.Kind == owner.FrameOther { // the shim may say that its spool is full
+			return false
+		}
+		kept = append(kept, *in.Frame)
 	}
 	for _, f := range kept {
 		size += len(f.Data)

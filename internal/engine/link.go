@@ -260,6 +260,7 @@ func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 	l.a.put(entry{attach: &attached{l.session, conn.Hello().Last}})
 	l.connected(conn)
 	defer l.lost()
+	var unsaid unsaid
 	for {
 		frames, err := conn.NextBatch(ctx, batchFrames)
 		if err != nil {
@@ -275,6 +276,8 @@ func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 		if durable > l.from {
 			l.from = durable
 			failpoint.Hit("engine.frames_committed")
+		}
+		if unsaid.add(frames) {
 			_ = conn.Ack(l.from)
 		}
 		if frames[len(frames)-1].Kind == shim.KindExit {
@@ -282,6 +285,24 @@ func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 			return true
 		}
 	}
+}
+
+// unsaid counts what a shim was not told to be committed. A spool forgets whole
+// files alone, so it need not be woken for each frame.
+type unsaid struct{ frames, bytes int }
+
+// add counts frames that were handed over, and says whether to tell the shim
+// now: because they are many, or because it waits for that (an end, a full spool).
+func (u *unsaid) add(frames []shim.Frame) bool {
+	now := false
+	for _, f := range frames {
+		u.frames, u.bytes = u.frames+1, u.bytes+len(f.Data)
+		now = now || f.Kind == shim.KindExit || f.Kind == shim.KindBlocked
+	}
+	if now = now || u.frames >= keepFrames || u.bytes >= keepBytes; now {
+		*u = unsaid{}
+	}
+	return now
 }
 
 // hand gives frames to the owner and waits until they are taken. It returns the
