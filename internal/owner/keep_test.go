@@ -2,7 +2,6 @@ package owner
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +124,7 @@ func TestNotKept(t *testing.T) {
 			id, _ := b.running("one")
 			in := input(b, id)
 			if res := b.own.Handle(b.now, []Input{in}); res.Marks {
-				t.Error(fmt.Sprintf("%+v", res.Unit))
+				t.Errorf("%+v", res.Unit)
 			}
 		})
 	}
