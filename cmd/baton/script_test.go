@@ -51,6 +51,8 @@ func TestScript(t *testing.T) {
 			"bytes": cmdBytes,
 			"newer": cmdNewer,
 			"gone":  cmdGone,
+			"tty":   cmdTTY,
+			"fits":  cmdFits,
 		},
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"baton"
+	"baton/internal/cleanlog"
 	"baton/internal/client"
 	"baton/internal/config"
 	"baton/internal/engine"
@@ -173,12 +174,13 @@ func lockData(p config.Places) (func(), error) {
 	return func() { f.Close() }, nil
 }
 
+// openLog opens the server's log, from which secrets are kept.
 func openLog(path string) (*slog.Logger, func(), error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, baton.Errorf(baton.CodeConfig, "the log can't be written").WithDetail("%v", err)
 	}
-	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
+	return slog.New(cleanlog.New(slog.NewTextHandler(f, nil))), func() { f.Close() }, nil
 }
 
 // openError tells what to do about a database that can't be opened.

@@ -3,11 +3,15 @@ package e2e
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"baton/internal/client"
+	"baton/internal/httpapi"
 )
 
 type plan struct {
@@ -148,6 +152,22 @@ func TestOutdatedDigest(t *testing.T) {
 		t.Errorf("a digest where nothing is handed over: exit %d, %s", code, errs)
 	}
 	r.baton("send", id, "now [[say ok]]", "--provider", "claude", "--handoff-digest", r.preview(id, "claude").Handoff.Digest, "--wait")
+}
+
+// TestRefusalBringsThePlan: a client that insists on an outdated handoff gets the
+// one of now with the refusal.
+func TestRefusalBringsThePlan(t *testing.T) {
+	r := newRig(t, "")
+	id := r.thread()
+	r.say(id, "alpha", "fact-1 [[say noted]]")
+	err := r.api().Post(r.ctx, client.Path("threads", id, "messages"), map[string]string{"text": "now", "provider": "codex", "handoff_digest": "sha256:old"}, nil)
+	var p *httpapi.Problem
+	if !errors.As(err, &p) || p.Status != 409 || p.Plan == nil || p.Plan.Handoff == nil {
+		t.Fatalf("got %v", err)
+	}
+	if want := r.preview(id, "codex").Handoff; p.Plan.Handoff.Text != want.Text || p.Plan.Handoff.Digest != want.Digest {
+		t.Errorf("the plan: %+v", p.Plan)
+	}
 }
 
 // TestQueuedDigest: a queued message is planned when it starts. One that insists

@@ -101,8 +101,13 @@ func (s *Server) commands() {
 		if err := baton.CheckMessage(in.Body.Text); err != nil {
 			return baton.Reply{}, err
 		}
-		return s.onThread(ctx, in.Thread, in.Body.CommandBody, baton.CommandSend{Text: in.Body.Text, Provider: in.Body.Provider, Settings: in.Body.settings(),
-			CleanContext: in.Body.CleanContext, HandoffDigest: in.Body.HandoffDigest, HandoffText: in.Body.HandoffText})
+		data := baton.CommandSend{Text: in.Body.Text, Provider: in.Body.Provider, Settings: in.Body.settings(),
+			CleanContext: in.Body.CleanContext, HandoffDigest: in.Body.HandoffDigest, HandoffText: in.Body.HandoffText}
+		reply, err := s.onThread(ctx, in.Thread, in.Body.CommandBody, data)
+		if data.HandoffDigest != "" && baton.ErrorCode(err) == baton.CodeConflict {
+			return reply, s.withPlan(ctx, in.Thread, data, err)
+		}
+		return reply, err
 	})
 	type plainIn struct {
 		ThreadPath

@@ -99,6 +99,19 @@ func (s *Server) plan(ctx context.Context, thread baton.ThreadID, data baton.Com
 	return planOf(s, thread, p), nil
 }
 
+// withPlan adds to a refusal what would be handed over now.
+func (s *Server) withPlan(ctx context.Context, thread string, data baton.CommandSend, refusal error) error {
+	id, err := resolve(ctx, s.cfg.Engine.Journal(), journal.KindThread, thread)
+	if err != nil {
+		return refusal
+	}
+	plan, err := s.plan(ctx, baton.ThreadID(id), data)
+	if err != nil {
+		return refusal
+	}
+	return movedOn{refusal, plan}
+}
+
 func planOf(s *Server, thread baton.ThreadID, p engine.Preview) Plan {
 	out := Plan{Provider: p.Provider, Strategy: p.Plan.Strategy, ProviderThreadID: string(p.Plan.ProviderThread), Queued: p.Behind, Version: p.Version,
 		Reasons: append([]baton.Reason{}, p.Plan.Reasons...), Rejected: append([]baton.Reason{}, p.Plan.Rejected...)}
