@@ -170,24 +170,38 @@ func (e *Engine) Close() {
 // Do gives a command to its thread's owner and waits for the answer. Accepted
 // means durable. The same id again gives the same answer.
 func (e *Engine) Do(ctx context.Context, c baton.Command) (baton.Reply, error) {
-	if r, err := e.answered(ctx, c); err != nil || r != nil {
-		if err != nil {
+	send, ok := c.Data.(baton.CommandSend)
+	insists := ok && (send.HandoffDigest != "" || send.HandoffText != "")
+	again, regenerates := c.Data.(baton.CommandRegenerateHandoff)
+	if insists || regenerates { // much work before the owner hears of it
+		if r, err := e.answered(ctx, c); err != nil {
 			return baton.Reply{}, err
+		} else if r != nil {
+			return *r, nil
 		}
-		return *r, nil
 	}
-	switch data := c.Data.(type) {
-	case baton.CommandSend:
-		if data.HandoffDigest != "" || data.HandoffText != "" {
-			return e.send(ctx, c, data)
-		}
-	case baton.CommandRegenerateHandoff:
+	if insists {
+		return e.send(ctx, c, send)
+	}
+	if regenerates {
 		var err error
-		if c.Data, err = e.regenerate(ctx, data); err != nil {
+		if c.Data, err = e.regenerate(ctx, again); err != nil {
 			return baton.Reply{}, err
 		}
 	}
-	return e.do(ctx, c)
+	// Few commands come twice, so the others do not wait for a look: the journal
+	// refuses a second receipt, and a refusal may be of what was accepted before.
+	r, err := e.do(ctx, c)
+	if err != nil {
+		first, known := e.answered(ctx, c)
+		if first != nil {
+			return *first, nil
+		}
+		if baton.ErrorCode(known) == baton.CodeConflict {
+			return r, known
+		}
+	}
+	return r, err
 }
 
 // do gives a command to its thread's owner.

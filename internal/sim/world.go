@@ -49,6 +49,7 @@ type world struct {
 	failNext error
 	forgot   bool // an agent's disk has lost something
 	repeated int  // frames that came again
+	unkept   int  // owners that were lost with something that they had kept
 }
 
 // fakeShim holds one agent and its spool.
@@ -155,7 +156,7 @@ func (w *world) step() error {
 		return w.decide()
 	case n < 82:
 		w.say("server dies")
-		w.own = nil
+		w.lose()
 	case n < 83:
 		w.kill()
 	case n < 84:
@@ -168,6 +169,17 @@ func (w *world) step() error {
 		w.forget()
 	}
 	return nil
+}
+
+// lose forgets the owner: what it has not in the journal is gone.
+func (w *world) lose() {
+	for id := range w.shims {
+		if w.own.Frame(id) > w.own.Durable(id) {
+			w.unkept++
+			break
+		}
+	}
+	w.own = nil
 }
 
 // decide gives the owner a batch of what waits.
@@ -203,6 +215,10 @@ func (w *world) decide() error {
 	}
 	inputs = append(inputs, owner.Input{Deadline: true})
 	res := w.own.Handle(w.now, inputs)
+	if res.Marks && w.rng.IntN(8) > 0 {
+		w.own.Keep()
+		return w.check()
+	}
 	if _, err := w.journal.Append(context.Background(), res.Unit); err != nil {
 		w.own.Discard()
 		w.say("append: %v", err)
@@ -210,6 +226,7 @@ func (w *world) decide() error {
 			s.exited = s.exited && s.hasExit()
 		}
 		if errors.Is(err, journal.ErrUnknown) {
+			w.lose()
 			return w.load()
 		}
 		if errors.Is(err, journal.ErrReceipt) {
@@ -233,7 +250,7 @@ func (w *world) decide() error {
 	err := w.check()
 	if w.rng.IntN(40) == 0 && !w.calm {
 		w.say("server dies right after a commit")
-		w.own = nil
+		w.lose()
 	}
 	return err
 }

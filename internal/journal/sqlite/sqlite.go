@@ -1,8 +1,8 @@
 // Package sqlite keeps the journal in one SQLite file.
 //
 // Writing: one connection and one goroutine. Units wait in a queue; the
-// goroutine puts those that wait into one transaction (group commit), each
-// under a savepoint, so that a unit that is refused takes nobody with it. A
+// goroutine puts those that wait into one transaction (group commit). A unit that
+// is refused takes nobody with it: those before it are written again. A
 // transaction closes when nobody waits any more, at 64 units or at 1 MB; a
 // larger unit has one to itself. COMMIT is synchronous=FULL on a write-ahead log:
 // when Append returns nil, the unit is on the disk.
