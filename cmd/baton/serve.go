@@ -127,7 +127,7 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 	eng, err := engine.New(ctx, engine.Config{
 		Journal: j, Drivers: registry, Providers: providers, Policy: cfg.Policy, Self: a.self, Sessions: places.Sessions, Runtime: places.Runtime,
 		Version: buildVersion(), Tokens: cfg.BudgetTokens, HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
-		NewID: newID, NewNonce: newNonce, Log: log, Trusted: func(string) bool { return false }, Fenced: stop,
+		NewID: newID, NewNonce: newNonce, Log: log, Fenced: stop,
 	})
 	if err != nil {
 		return err

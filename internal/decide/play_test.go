@@ -24,6 +24,7 @@ type play struct {
 	intents []SessionIntent // of the newest input
 	caps    baton.Capabilities
 	missing string // a provider that is not configured any more
+	trusted bool   // the project
 }
 
 func newPlay(t *testing.T) *play {
@@ -36,7 +37,7 @@ func newPlay(t *testing.T) *play {
 }
 
 func (p *play) env() Env {
-	return Env{Now: p.now, Policy: p.policy, DefaultProvider: "a",
+	return Env{Now: p.now, Policy: p.policy, DefaultProvider: "a", Trusted: func(string) bool { return p.trusted },
 		NewID: func(prefix string) string {
 			p.ids[prefix]++
 			return fmt.Sprintf("%s_%d", prefix, p.ids[prefix])

@@ -83,7 +83,6 @@ func (w *world) newID(prefix string) string {
 
 func (w *world) config() owner.Config {
 	return owner.Config{Epoch: w.epoch, Drivers: agent.NewRegistry(driver{}), Command: func(string) []string { return []string{"sim"} },
-		Trusted: func(string) bool { return false },
 		Env: func(now time.Time) decide.Env {
 			return decide.Env{Now: now, NewID: w.newID, DefaultProvider: "a", Policy: decide.DefaultPolicy(),
 				Provider: func(name string) (decide.Provider, error) {
