@@ -40,7 +40,7 @@ func (a *app) handoffCmd() *cobra.Command {
 		}),
 	}, &cobra.Command{
 		Use: "show HANDOFF", Short: "Print a handoff byte for byte as the agent gets it", Example: "  baton handoff show hnd_01…",
-		Args: needs("HANDOFF"),
+		Args: needs("HANDOFF"), ValidArgsFunction: a.completeHandoffs,
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
 			var h httpapi.Handoff
 			if err := c.Get(ctx, client.Path("handoffs", args[0]), nil, &h); err != nil {

@@ -138,7 +138,7 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Config{Engine: eng, Providers: providers, Places: places, Version: buildVersion(), NewID: newID,
-		Probe: shim.Output, Log: log, Stop: stop})
+		Probe: shim.Output, Log: log, Stop: stop, Backup: j.Backup})
 	if err := eng.Start(ctx); err != nil {
 		listener.Close()
 		return err
