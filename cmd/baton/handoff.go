@@ -13,6 +13,7 @@ import (
 
 func (a *app) handoffCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "handoff", Short: "Read what was handed over from agent to agent",
+		Example: "  baton handoff list 44a913f1\n  baton handoff show 9c1f02aa",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return baton.Errorf(baton.CodeInvalid, "`baton handoff` needs `list` or `show`").WithHint("baton handoff --help")
 		}}

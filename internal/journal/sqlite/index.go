@@ -272,8 +272,13 @@ func (j *Journal) trail(stop <-chan struct{}) {
 		case <-quiet.C:
 			since = time.Time{}
 		}
-		for more := true; more && ctx.Err() == nil; {
-			more = j.index.step(ctx)
+		for began := time.Now(); j.index.step(ctx); began = time.Now() {
+			// Half of the time belongs to whoever else wants the processor.
+			select {
+			case <-time.After(time.Since(began)):
+			case <-stop:
+				return
+			}
 		}
 		j.opts.indexed()
 	}
@@ -329,8 +334,16 @@ func (x *index) search(ctx context.Context, q journal.SearchQuery, phrases []jou
 	if q.Limit == 0 {
 		q.Limit = 20
 	}
-	rows, err := x.conn.QueryContext(ctx, `SELECT e.source, e.thread, e.run, e.kind FROM words JOIN entries e ON e.id = words.rowid
-		WHERE words MATCH ? ORDER BY bm25(words, 10.0, 1.0), words.rowid DESC LIMIT ? OFFSET ?`, match(phrases), q.Limit, q.Offset)
+	asked := match(phrases)
+	var many int
+	if err := x.conn.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", asked, ranked+1).Scan(&many); err != nil {
+		return nil, err
+	}
+	text, args := byRank, []any{asked, q.Limit, q.Offset}
+	if many > ranked {
+		text, args = byTime, []any{"{title} : (" + asked + ")", "{body} : (" + asked + ")", q.Limit, q.Offset}
+	}
+	rows, err := x.conn.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -349,6 +362,21 @@ func (x *index) search(ctx context.Context, q journal.SearchQuery, phrases []jou
 	}
 	return out, rows.Err()
 }
+
+// ranked is how many texts are weighed against each other. To weigh one, all have
+// to be read, so where more are found the titles come first, then the newest.
+// It is changed by tests.
+var ranked = 2000
+
+const (
+	byRank = `SELECT e.source, e.thread, e.run, e.kind FROM words JOIN entries e ON e.id = words.rowid
+		WHERE words MATCH ? ORDER BY bm25(words, 10.0, 1.0), words.rowid DESC LIMIT ? OFFSET ?`
+	byTime = `SELECT e.source, e.thread, e.run, e.kind FROM (
+			SELECT * FROM (SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC)
+			UNION ALL
+			SELECT * FROM (SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC)
+			LIMIT ? OFFSET ?) f JOIN entries e ON e.id = f.id`
+)
 
 // match writes the phrases in the language of FTS5. Words are letters and
 // digits, so nothing in them has a meaning there.

@@ -51,6 +51,32 @@ func TestIndexTrails(t *testing.T) {
 	}
 }
 
+// Where more is found than can be weighed, titles come first, then the newest.
+func TestSearchOfMany(t *testing.T) {
+	was := ranked
+	ranked = 3
+	t.Cleanup(func() { ranked = was })
+	j := reopen(t, filepath.Join(t.TempDir(), "baton.db"), Options{})
+	titled(t, j, "thr_1", "needle a")
+	s := journaltest.NewScribe("thr_2")
+	var said []baton.EventData
+	for i, id := range []baton.ItemID{"itm_1", "itm_2", "itm_3"} {
+		said = append(said, baton.EventItemOpened{Item: id, Kind: baton.ItemNotice, Position: i + 1, Body: baton.ItemBody{Text: "the needle"}})
+	}
+	s.Must(t, j, s.Unit(append(said, baton.EventThreadCreated{Title: "needle b", Workspace: "wsp_1", Dir: "/p"})...))
+	var got []string
+	for offset := range 6 {
+		all, err := j.Search(ctx, journal.SearchQuery{Text: "needle", Offset: offset, Limit: 1})
+		must(t, err)
+		for _, h := range all {
+			got = append(got, string(h.Thread)+string(h.Item))
+		}
+	}
+	if want := "thr_2 thr_1 thr_2itm_3 thr_2itm_2 thr_2itm_1"; strings.Join(got, " ") != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
 // An index that is lost, broken or of another journal is made anew.
 func TestIndexIsMadeAnew(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
