@@ -105,6 +105,34 @@ func TestAgentDiesBeforeItAccepts(t *testing.T) {
 	}
 }
 
+// The agent died between handoff and message: the message was not written and is
+// dropped at once, and still nothing is given again before the handoff's fate is known.
+func TestAgentDiesBehindItsHandoff(t *testing.T) {
+	for verdict, told := range map[baton.Verdict]int{baton.VerdictHas: 0, baton.VerdictHasNot: 1, baton.VerdictUnknown: 1} {
+		t.Run(string(verdict), func(t *testing.T) {
+			p := newPlay(t)
+			p.whole("one", "a")
+			p.gone(p.session("a").ID)
+			run := p.send("two", "b").Run
+			p.ready("b")
+			p.built()
+			h := p.deliveries(run)[0]
+			x := p.session("b").ID
+			p.fact(x, baton.FactWritten{Deliveries: []baton.DeliveryID{h}})
+			p.gone(x)
+			if len(p.d.S.Sessions) > 0 {
+				t.Fatal("goes on without the evidence")
+			}
+			p.fact("", baton.FactEvidence{Delivery: h, Verdict: verdict})
+			p.built()
+			p.ready("b")
+			if in := p.given(); in == nil || len(in.Handoffs) != told {
+				t.Fatalf("given %+v", in)
+			}
+		})
+	}
+}
+
 // Handoff and message are settled one by one.
 func TestAgentDiesWithAHandoff(t *testing.T) {
 	for _, c := range []struct {

@@ -170,9 +170,10 @@ func (d *Decider) openSession(r *Run, p Provider) {
 // drive gives the run's message, behind its handoff, to the agent: once, when
 // the session is ready, no turn is open in it and the handoff is made. A thread
 // has one session at a time: another one has to be gone before this one's agent
-// is started, so that two never work at once.
+// is started, so that two never work at once. Nor is anything given again while
+// evidence of the same run is still to come.
 func (d *Decider) drive(r *Run) {
-	if r.Attempt == nil || r.Attempt.Status != baton.AttemptPending || r.Stage != "" {
+	if r.Attempt == nil || r.Attempt.Status != baton.AttemptPending || r.Stage != "" || d.uncertain(r) {
 		return
 	}
 	offered := find(d.S.Deliveries, func(v *Delivery) bool { return v.Run == r.ID && v.Kind == baton.DeliverMessage })
