@@ -22,10 +22,30 @@ type Capabilities struct {
 	Injection InjectionMode `json:"injection"`
 	// subagents
 	Subagents bool `json:"subagents"`
+	// settings
+	Settings SettingChanges `json:"settings"`
 	// evidence: an uncertain delivery can be looked up where the agent keeps
 	// its conversations
 	Evidence bool `json:"evidence"`
 }
+
+// SettingChanges says of each setting of a run when a changed value takes effect.
+type SettingChanges struct {
+	Model          SettingChange `json:"model"`
+	Effort         SettingChange `json:"effort"`
+	PermissionMode SettingChange `json:"permission_mode"`
+}
+
+// SettingChange is when an agent takes a changed setting.
+type SettingChange string
+
+// The moments.
+const (
+	ChangeLive     SettingChange = "live"      // with the next turn
+	ChangeOnResume SettingChange = "on_resume" // its process has to be started again
+	ChangeInNew    SettingChange = "in_new"    // only a new conversation takes it: the old one is incompatible
+	ChangeNone     SettingChange = "none"      // it takes no such setting
+)
 
 // InjectionMode is how a handoff reaches an agent.
 type InjectionMode string

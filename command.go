@@ -38,6 +38,29 @@ type (
 		Text     string   `json:"text"`
 		Provider string   `json:"provider,omitempty"` // empty: the newest run's, else the thread's
 		Settings Settings `json:"settings,omitzero"`
+		// CleanContext: into a new conversation of the agent, whatever it has.
+		CleanContext bool `json:"clean_context,omitempty"`
+		// HandoffDigest: only with the very handoff that was previewed. A message that
+		// starts at once is refused where it is another one by now, one that is
+		// queued is held.
+		HandoffDigest string `json:"handoff_digest,omitempty"`
+		// HandoffText takes the place of the handoff's text, as the person edited it.
+		HandoffText string `json:"handoff_text,omitempty"`
+
+		// Prepared is the handoff that the server has made for this very state of
+		// the thread. It is no part of what a client asks.
+		Prepared *Prepared `json:"-"`
+	}
+	// CommandRegenerateHandoff makes a handoff again: one that waits is superseded,
+	// and of one that was used a draft is made for the next run into the same
+	// conversation.
+	CommandRegenerateHandoff struct {
+		Handoff HandoffID `json:"handoff_id"`
+		Source  string    `json:"source,omitempty"` // who writes it; empty and "local" are Baton itself
+
+		// Used tells of a handoff that was used already what the thread's state does
+		// not hold any more. The server fills it in; it never changes.
+		Used *UsedHandoff `json:"-"`
 	}
 	// CommandStop interrupts the active run, holds the queue and ends what the
 	// agent left running.
@@ -53,6 +76,23 @@ type (
 		Answers  map[string][]string `json:"answers,omitempty"`
 	}
 )
+
+// Prepared is a plan with its document, made at one version of the thread.
+type Prepared struct {
+	Version uint64
+	Built   FactHandoffBuilt // none where the plan needs no handoff; its id is empty
+	// Squeezed are the conversations that it did not fit into.
+	Squeezed []ProviderThreadID
+}
+
+// UsedHandoff is what a new draft of a used handoff needs.
+type UsedHandoff struct {
+	Covered Intervals
+	To      ProviderThreadID
+}
+
+// CommandType names the command.
+func (CommandRegenerateHandoff) CommandType() string { return "handoff.regenerate" }
 
 // CommandType names the commands in receipts.
 func (CommandCreateThread) CommandType() string { return "thread.create" }
@@ -92,8 +132,31 @@ type Reply struct {
 	Run     RunID     `json:"run_id,omitempty"`
 	Ordinal int       `json:"ordinal,omitempty"`
 	Request RequestID `json:"request_id,omitempty"`
+	Handoff HandoffID `json:"handoff_id,omitempty"`
 	Queued  bool      `json:"queued,omitempty"` // the message waits behind an active run
 	Stopped []string  `json:"stopped,omitempty"`
+}
+
+// MaxHandoff is the largest text, in bytes, that a person may put in the place of
+// a handoff's.
+const MaxHandoff = 256 << 10
+
+// CheckHandoff says whether text can take the place of a handoff's; "" is none.
+func CheckHandoff(text string) error {
+	switch {
+	case text == "":
+		return nil
+	case len(text) > MaxHandoff:
+		return Errorf(CodeMessageTooLarge, "the handoff's text has %d bytes, the most is %d", len(text), MaxHandoff).
+			WithDetail("the message was not sent and nothing was changed").WithHint("shorten it")
+	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
+		return Errorf(CodeMessageText, "the handoff's text is not valid UTF-8 or holds a NUL character").
+			WithDetail("the message was not sent and nothing was changed").WithHint("write it again as UTF-8 text")
+	case strings.TrimSpace(text) == "":
+		return Errorf(CodeMessageEmpty, "the handoff's text is empty").
+			WithDetail("the message was not sent and nothing was changed").WithHint("leave it out to send Baton's own, or use a clean context")
+	}
+	return nil
 }
 
 // CheckMessage says whether text can be a message, with a typed error that

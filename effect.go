@@ -58,9 +58,11 @@ type (
 	// EffectBuildHandoff reads the covered runs and makes the document (repeat).
 	EffectBuildHandoff struct {
 		Handoff  HandoffID        `json:"handoff_id"`
-		Run      RunID            `json:"run_id"` // that will get it
+		Run      RunID            `json:"run_id"` // that will get it; none for a draft
 		Strategy Strategy         `json:"strategy"`
 		Covered  Intervals        `json:"covered"`
+		Known    Intervals        `json:"known,omitempty"`  // of those, the runs that need not be told again
+		Budget   int              `json:"budget,omitempty"` // estimated tokens; 0 is the default
 		To       ProviderThreadID `json:"to_provider_thread_id"`
 		Target   string           `json:"target"` // provider name
 	}

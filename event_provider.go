@@ -197,6 +197,31 @@ type (
 		From     []ProviderThreadID `json:"from_provider_thread_ids"`
 		To       ProviderThreadID   `json:"to_provider_thread_id"`
 		Covered  Intervals          `json:"covered"`
+		// Supersedes is the handoff that this one takes the place of.
+		Supersedes HandoffID `json:"supersedes,omitempty"`
+	}
+	// EventHandoffAssigned gives a draft to a run, or takes it back (no run).
+	EventHandoffAssigned struct {
+		Handoff HandoffID `json:"handoff_id"`
+		Run     RunID     `json:"run_id"`
+	}
+	// EventHandoffSqueezed: what matters most would have been cut to fit into the
+	// provider thread, so the run goes to another one.
+	EventHandoffSqueezed struct {
+		Run            RunID            `json:"run_id"`
+		ProviderThread ProviderThreadID `json:"provider_thread_id"`
+	}
+	// EventHandoffCompareAsked: the handoff of a queued run is made, to be compared
+	// with the one that the person has seen.
+	EventHandoffCompareAsked struct {
+		Run     RunID     `json:"run_id"`
+		Handoff HandoffID `json:"handoff_id"` // it will have, if it is the same
+	}
+	// EventHandoffCompared: whether it is the one.
+	EventHandoffCompared struct {
+		Run    RunID  `json:"run_id"`
+		Same   bool   `json:"same"`
+		Digest string `json:"digest"` // of the one that was made
 	}
 	EventHandoffReady struct {
 		Handoff    HandoffID       `json:"handoff_id"`
@@ -206,13 +231,14 @@ type (
 		Tokens     int             `json:"estimated_tokens"`
 		Omitted    Omitted         `json:"omitted"`
 		Redactions int             `json:"redactions"`
-		CreatedBy  string          `json:"created_by_provider"` // "local" or a provider
+		CreatedBy  string          `json:"created_by_provider"` // "local", "person" or a provider
+		// EditedFrom is the digest of the text that a person saw and replaced.
+		EditedFrom string `json:"edited_from,omitempty"`
 	}
 	EventHandoffChanged struct {
-		Handoff    HandoffID     `json:"handoff_id"`
-		Status     HandoffStatus `json:"status"`
-		Supersedes HandoffID     `json:"supersedes,omitempty"`
-		Err        *Error        `json:"error,omitempty"`
+		Handoff HandoffID     `json:"handoff_id"`
+		Status  HandoffStatus `json:"status"`
+		Err     *Error        `json:"error,omitempty"`
 	}
 )
 
@@ -220,7 +246,8 @@ func init() {
 	register(EventSessionOpened{}, EventSessionReady{}, EventSessionStopping{}, EventSessionEnded{}, EventDetachedChanged{},
 		EventProviderThreadCreated{}, EventProviderThreadBound{}, EventProviderThreadChanged{}, EventProviderThreadDiverged{}, EventCoverageChanged{},
 		EventTurnStarted{}, EventTurnEnded{}, EventDeliveryOffered{}, EventDeliveryChanged{},
-		EventTransferCreated{}, EventTransferChanged{}, EventHandoffRequested{}, EventHandoffReady{}, EventHandoffChanged{})
+		EventTransferCreated{}, EventTransferChanged{}, EventHandoffRequested{}, EventHandoffAssigned{},
+		EventHandoffSqueezed{}, EventHandoffCompareAsked{}, EventHandoffCompared{}, EventHandoffReady{}, EventHandoffChanged{})
 }
 
 // The stored names of the types.
@@ -241,5 +268,9 @@ func (EventDeliveryChanged) EventType() string        { return "delivery.changed
 func (EventTransferCreated) EventType() string        { return "transfer.created" }
 func (EventTransferChanged) EventType() string        { return "transfer.changed" }
 func (EventHandoffRequested) EventType() string       { return "handoff.requested" }
+func (EventHandoffAssigned) EventType() string        { return "handoff.assigned" }
+func (EventHandoffSqueezed) EventType() string        { return "handoff.squeezed" }
+func (EventHandoffCompareAsked) EventType() string    { return "handoff.compare_asked" }
+func (EventHandoffCompared) EventType() string        { return "handoff.compared" }
 func (EventHandoffReady) EventType() string           { return "handoff.ready" }
 func (EventHandoffChanged) EventType() string         { return "handoff.changed" }

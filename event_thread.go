@@ -65,6 +65,10 @@ type (
 		Message  MessageID `json:"message_id,omitempty"` // none for a background run
 		Provider string    `json:"provider"`
 		Settings Settings  `json:"settings,omitzero"`
+		Clean    bool      `json:"clean_context,omitempty"`
+		// What a person insists on, see CommandSend.
+		HandoffDigest string `json:"handoff_digest,omitempty"`
+		HandoffText   string `json:"handoff_text,omitempty"`
 	}
 	// EventRunWaiting: the run can't leave the queue yet, and why.
 	EventRunWaiting struct {
@@ -106,6 +110,10 @@ type (
 		RootNode       NodeID           `json:"root_node_id"`
 		ProviderThread ProviderThreadID `json:"provider_thread_id"`
 		Reason         AttemptReason    `json:"reason"`
+		// How it was decided where the attempt goes, see package handoff.
+		Strategy Strategy `json:"strategy,omitempty"`
+		Reasons  []Reason `json:"reasons,omitempty"`
+		Rejected []Reason `json:"rejected,omitempty"`
 	}
 	EventAttemptRunning struct {
 		Attempt AttemptID      `json:"attempt_id"`

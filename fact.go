@@ -143,6 +143,8 @@ type (
 		Tokens     int    // estimated
 		Omitted    Omitted
 		Redactions int
+		// Squeezed: what matters most had to be cut to fit.
+		Squeezed bool
 	}
 	// FactHandoffFailed: the document could not be made.
 	FactHandoffFailed struct {

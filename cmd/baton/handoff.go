@@ -12,10 +12,10 @@ import (
 )
 
 func (a *app) handoffCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "handoff", Short: "Read what was handed over from agent to agent",
+	cmd := &cobra.Command{Use: "handoff", Short: "See, change and read what is handed over from agent to agent",
 		Example: "  baton handoff list 44a913f1\n  baton handoff show 9c1f02aa",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return baton.Errorf(baton.CodeInvalid, "`baton handoff` needs `list` or `show`").WithHint("baton handoff --help")
+			return baton.Errorf(baton.CodeInvalid, "`baton handoff` needs to know what: `preview`, `list`, `show`, `regenerate` or `diff`").WithHint("baton handoff --help")
 		}}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list THREAD", Short: "List a thread's handoffs", Example: "  baton handoff list THREAD",
@@ -59,6 +59,7 @@ func (a *app) handoffCmd() *cobra.Command {
 			return nil
 		}),
 	})
+	cmd.AddCommand(a.previewCmd(), a.regenerateCmd(), a.handoffDiffCmd())
 	return cmd
 }
 

@@ -22,10 +22,14 @@ type sendRequest struct {
 	Model          string `json:"model,omitempty"`
 	Effort         string `json:"effort,omitempty"`
 	PermissionMode string `json:"permission_mode,omitempty"`
+	CleanContext   bool   `json:"clean_context,omitempty"`
+	HandoffDigest  string `json:"handoff_digest,omitempty"`
+	HandoffText    string `json:"handoff_text,omitempty"`
 }
 
 func (a *app) sendCmd() *cobra.Command {
 	var in sendRequest
+	var handoffFile string
 	var wait bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -54,6 +58,11 @@ ids of the requests).`,
 			if err := baton.CheckMessage(text); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("handoff-file") {
+				if in.HandoffText, err = handoffText(handoffFile); err != nil {
+					return err
+				}
+			}
 			in.Text, in.Author = text, a.author()
 			if in.CommandID == "" {
 				in.CommandID = newID(baton.PrefixCommand)
@@ -68,6 +77,9 @@ ids of the requests).`,
 	f.StringVar(&in.Model, "model", "", "model from this run on, for this provider")
 	f.StringVar(&in.Effort, "effort", "", "reasoning effort from this run on, for this provider")
 	f.StringVar(&in.PermissionMode, "permission-mode", "", "permission mode from this run on, for this provider")
+	f.BoolVar(&in.CleanContext, "clean-context", false, "into a new conversation of the agent, which is told the whole thread")
+	f.StringVar(&in.HandoffDigest, "handoff-digest", "", "only with the handoff that baton handoff preview showed under this digest")
+	f.StringVar(&handoffFile, "handoff-file", "", "the agent is told the text of this file instead of Baton's handoff")
 	f.StringVar(&in.CommandID, "command-id", "", "id of this command: the same again sends nothing twice")
 	f.BoolVar(&wait, "wait", false, "wait for the run's end and print the answer")
 	f.DurationVar(&timeout, "timeout", 0, "with --wait: give up after this time (exit 6); the run goes on")

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"baton"
+	"baton/internal/cleanlog"
 	"baton/internal/client"
 	"baton/internal/config"
 	"baton/internal/engine"
@@ -124,9 +125,10 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 	providers := config.NewProviders(cfg, registry, places, a.self, a.env)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	cfg.Policy.HandoffTokens = cfg.BudgetTokens
 	eng, err := engine.New(ctx, engine.Config{
 		Journal: j, Drivers: registry, Providers: providers, Policy: cfg.Policy, Self: a.self, Sessions: places.Sessions, Runtime: places.Runtime,
-		Version: buildVersion(), Tokens: cfg.BudgetTokens, HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
+		Version: buildVersion(), HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
 		NewID: newID, NewNonce: newNonce, Log: log, Fenced: stop,
 	})
 	if err != nil {
@@ -172,12 +174,13 @@ func lockData(p config.Places) (func(), error) {
 	return func() { f.Close() }, nil
 }
 
+// openLog opens the server's log, from which secrets are kept.
 func openLog(path string) (*slog.Logger, func(), error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, baton.Errorf(baton.CodeConfig, "the log can't be written").WithDetail("%v", err)
 	}
-	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
+	return slog.New(cleanlog.New(slog.NewTextHandler(f, nil))), func() { f.Close() }, nil
 }
 
 // openError tells what to do about a database that can't be opened.

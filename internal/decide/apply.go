@@ -41,8 +41,10 @@ func (s *State) Apply(e baton.Event) error {
 		baton.EventProviderThreadDiverged, baton.EventCoverageChanged:
 		return s.applyProviderThread(d)
 	case baton.EventDeliveryOffered, baton.EventDeliveryChanged, baton.EventTransferCreated, baton.EventTransferChanged,
-		baton.EventHandoffRequested, baton.EventHandoffReady, baton.EventHandoffChanged:
+		baton.EventHandoffRequested, baton.EventHandoffReady, baton.EventHandoffChanged, baton.EventHandoffAssigned:
 		return s.applyContext(d)
+	case baton.EventHandoffSqueezed, baton.EventHandoffCompareAsked, baton.EventHandoffCompared:
+		return s.applyCompare(d)
 	case baton.EventItemOpened, baton.EventItemReset, baton.EventItemUpdated, baton.EventItemClosed,
 		baton.EventRequestOpened, baton.EventRequestResolved, baton.EventRequestExpired:
 		return s.applyTimeline(d)
@@ -87,6 +89,11 @@ func (s *State) applyThread(data baton.EventData) (err error) {
 		s.holdWaiting()
 	case baton.EventQueueResumed:
 		s.QueueHeld = false
+		for _, r := range s.Runs { // a person goes on: with the handoff as it is now
+			if r.Differs {
+				r.Digest, r.Differs = "", false
+			}
+		}
 	case baton.EventStopRequested:
 		s.StopEpoch = d.StopEpoch
 		s.holdWaiting()
@@ -109,7 +116,7 @@ func (s *State) applyRun(data baton.EventData) error {
 		}
 		s.Ordinal = d.Ordinal
 		s.Runs = append(s.Runs, &Run{ID: d.Run, Ordinal: d.Ordinal, Trigger: d.Trigger, Message: d.Message,
-			Provider: d.Provider, Settings: d.Settings, Status: baton.RunQueued})
+			Provider: d.Provider, Settings: d.Settings, Status: baton.RunQueued, Clean: d.Clean, Digest: d.HandoffDigest, Edited: d.HandoffText})
 		return nil
 	}
 	var id baton.RunID
@@ -146,7 +153,7 @@ func (s *State) applyRun(data baton.EventData) error {
 	case baton.EventRunWaiting:
 		r.Waits = d.Reason
 	case baton.EventRunStarting:
-		r.Waits = ""
+		r.Waits, r.Compare = "", ""
 		s.Last.Run, s.Last.Provider, s.Last.Settings = r.ID, r.Provider, r.Settings
 	case baton.EventInterruptRequested:
 		r.Stage, r.Deadline = d.Stage, d.Deadline
@@ -173,7 +180,7 @@ func (s *State) applyAttempt(data baton.EventData) error {
 			return missing(d, string(d.Attempt))
 		}
 		r.Attempts++
-		r.Handoff = ""
+		r.Handoffs = nil
 		r.Attempt = &Attempt{ID: d.Attempt, RootNode: d.RootNode, ProviderThread: d.ProviderThread, Status: baton.AttemptPending}
 		s.Last.ProviderThread = d.ProviderThread
 		return nil

@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"baton"
@@ -31,6 +33,9 @@ func (s *State) applySession(e baton.Event, data baton.EventData) (err error) {
 		}
 		if r := s.run(x.Turn.Run); r != nil {
 			r.Usage = r.Usage.Add(d.Usage)
+		}
+		if p := s.providerThread(x.ProviderThread); p != nil {
+			p.Held, p.Window = cmp.Or(d.Usage.ContextTokens, p.Held), cmp.Or(d.Usage.ContextWindow, p.Window)
 		}
 		x.Turn, x.IdleSince = nil, e.At
 		return nil
@@ -113,6 +118,12 @@ func (s *State) applyContext(data baton.EventData) (err error) {
 			Run: d.Run, Handoff: d.Handoff, Request: d.Request}
 		if x := s.Session(d.Session); x != nil {
 			v.Provider, v.NativeID, v.New = x.Provider, x.Native.ID, x.Resume == ""
+			if r := s.run(d.Run); r != nil && d.Kind == baton.DeliverMessage {
+				x.Settings = r.Settings
+				if p := s.providerThread(d.ProviderThread); p != nil {
+					p.Settings = r.Settings
+				}
+			}
 		}
 		s.Deliveries = append(s.Deliveries, v)
 	case baton.EventDeliveryChanged:
@@ -144,9 +155,21 @@ func (s *State) applyContext(data baton.EventData) (err error) {
 		}
 	case baton.EventHandoffRequested:
 		s.Handoffs = append(s.Handoffs, &Handoff{ID: d.Handoff, Status: baton.HandoffPending, Transfer: d.Transfer, Run: d.Run,
-			Strategy: d.Strategy, To: d.To, Covered: d.Covered})
+			Draft: d.Run == "", Strategy: d.Strategy, To: d.To, Covered: d.Covered})
 		if r := s.run(d.Run); r != nil {
-			r.Handoff = d.Handoff
+			r.Handoffs = append(r.Handoffs, d.Handoff)
+		}
+	case baton.EventHandoffAssigned:
+		h := s.handoff(d.Handoff)
+		if h == nil || !h.Draft {
+			return missing(d, string(d.Handoff))
+		}
+		if r := s.run(h.Run); r != nil {
+			r.Handoffs = slices.DeleteFunc(r.Handoffs, func(id baton.HandoffID) bool { return id == h.ID })
+		}
+		h.Run = d.Run
+		if r := s.run(d.Run); r != nil {
+			r.Handoffs = append(r.Handoffs, d.Handoff)
 		}
 	case baton.EventHandoffReady:
 		h := s.handoff(d.Handoff)
@@ -168,6 +191,32 @@ func (s *State) applyContext(data baton.EventData) (err error) {
 		}
 	}
 	return err
+}
+
+// applyCompare folds what is known of a run's handoff before it has one.
+func (s *State) applyCompare(data baton.EventData) error {
+	var id baton.RunID
+	switch d := data.(type) {
+	case baton.EventHandoffSqueezed:
+		id = d.Run
+	case baton.EventHandoffCompareAsked:
+		id = d.Run
+	case baton.EventHandoffCompared:
+		id = d.Run
+	}
+	r := s.run(id)
+	if r == nil {
+		return missing(data, string(id))
+	}
+	switch d := data.(type) {
+	case baton.EventHandoffSqueezed:
+		r.Squeezed = append(r.Squeezed, d.ProviderThread)
+	case baton.EventHandoffCompareAsked:
+		r.Compare = d.Handoff
+	case baton.EventHandoffCompared:
+		r.Compare, r.Differs = "", !d.Same
+	}
+	return nil
 }
 
 var zeroTime time.Time

@@ -16,6 +16,7 @@ func (s *State) Clone() *State {
 			a := *r.Attempt
 			r.Attempt = &a
 		}
+		r.Handoffs, r.Squeezed = slices.Clone(r.Handoffs), slices.Clone(r.Squeezed)
 	}
 	c.ProviderThreads = cloneAll(s.ProviderThreads)
 	c.Sessions = cloneAll(s.Sessions)

@@ -43,6 +43,8 @@ func (d *Decider) Command(c baton.Command) (baton.Reply, error) {
 		d.undelete()
 	case baton.CommandStopSession:
 		reply, err = d.stopOne(data)
+	case baton.CommandRegenerateHandoff:
+		reply, err = d.regenerate(data)
 	default:
 		err = baton.Errorf(baton.CodeUnsupported, "unknown command %s", c.Data.CommandType())
 	}
@@ -76,23 +78,14 @@ func (d *Decider) send(c baton.Command, data baton.CommandSend) (baton.Reply, er
 	if err := baton.CheckMessage(data.Text); err != nil {
 		return baton.Reply{}, err
 	}
-	provider := d.chooseProvider(data.Provider)
-	p, err := d.env.Provider(provider)
+	w, err := d.S.wish(d.env, data)
 	if err != nil {
 		return baton.Reply{}, err
 	}
-	settings := data.Settings
-	if provider == d.S.Last.Provider {
-		settings = settings.Or(d.S.Last.Settings)
+	waiting, behind := len(d.S.Runs) > 0, d.S.behind()
+	if err := d.checkHandoff(w, data, behind); err != nil {
+		return baton.Reply{}, err
 	}
-	settings = settings.Or(baton.Settings{PermissionMode: d.S.Settings.PermissionMode, Effort: d.S.Settings.Effort})
-	if provider == d.S.Provider || d.S.Provider == "" {
-		settings = settings.Or(d.S.Settings)
-	}
-	settings = settings.Or(p.Settings)
-
-	waiting := len(d.S.Runs) > 0
-	behind := d.S.ActiveRun() != nil || waiting && !d.S.QueueHeld
 	run := newID[baton.RunID](d, baton.PrefixRun)
 	message := newID[baton.MessageID](d, baton.PrefixMessage)
 	ordinal := d.S.Ordinal + 1
@@ -103,8 +96,12 @@ func (d *Decider) send(c baton.Command, data baton.CommandSend) (baton.Reply, er
 	if d.S.Title == "" {
 		d.emit(baton.EventThreadTitled{Title: TitleOf(data.Text)})
 	}
-	d.emit(baton.EventRunQueued{Run: run, Ordinal: ordinal, Trigger: baton.TriggerMessage, Message: message, Provider: provider, Settings: settings})
+	d.emit(baton.EventRunQueued{Run: run, Ordinal: ordinal, Trigger: baton.TriggerMessage, Message: message, Provider: w.provider.Name,
+		Settings: w.settings, Clean: data.CleanContext, HandoffDigest: data.HandoffDigest, HandoffText: data.HandoffText})
 	d.emit(baton.EventMessageAccepted{Message: message, Run: run, Text: data.Text, Author: author})
+	if data.Prepared != nil && !behind {
+		d.prepare(run, *data.Prepared)
+	}
 	switch {
 	case behind:
 	case waiting: // held messages stay where they are; this one starts
@@ -121,21 +118,26 @@ func (d *Decider) send(c baton.Command, data baton.CommandSend) (baton.Reply, er
 
 // chooseProvider: the one asked for, else that of the newest message, else the
 // thread's, else the default.
-func (d *Decider) chooseProvider(asked string) string {
+func (s *State) chooseProvider(env Env, asked string) string {
 	if asked != "" {
 		return asked
 	}
-	for i := len(d.S.Runs) - 1; i >= 0; i-- {
-		if d.S.Runs[i].Trigger == baton.TriggerMessage {
-			return d.S.Runs[i].Provider
+	for i := len(s.Runs) - 1; i >= 0; i-- {
+		if s.Runs[i].Trigger == baton.TriggerMessage {
+			return s.Runs[i].Provider
 		}
 	}
-	for _, name := range []string{d.S.Last.Provider, d.S.Provider} {
+	for _, name := range []string{s.Last.Provider, s.Provider} {
 		if name != "" {
 			return name
 		}
 	}
-	return d.env.DefaultProvider
+	return env.DefaultProvider
+}
+
+// behind says whether a message would wait in the queue.
+func (s *State) behind() bool {
+	return s.ActiveRun() != nil || len(s.Runs) > 0 && !s.QueueHeld
 }
 
 // TitleOf is the title that a thread without one takes from its first message.

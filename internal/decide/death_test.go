@@ -180,6 +180,41 @@ func TestAgentDiesWithAHandoff(t *testing.T) {
 	}
 }
 
+// The agent dies after its handoff was written and before its message was: no
+// other is started before it is known whether the handoff arrived.
+func TestAgentDiesBetweenHandoffAndMessage(t *testing.T) {
+	for verdict, told := range map[baton.Verdict]int{baton.VerdictHas: 0, baton.VerdictHasNot: 1, baton.VerdictUnknown: 1} {
+		t.Run(string(verdict), func(t *testing.T) {
+			p := newPlay(t)
+			p.whole("one", "a")
+			p.gone(p.session("a").ID)
+			run := p.send("two", "b").Run
+			p.ready("b")
+			p.built()
+			handoff, message := p.deliveries(run)[0], p.message(run)
+			x := p.session("b").ID
+			p.fact(x, baton.FactWritten{Deliveries: []baton.DeliveryID{handoff}})
+			p.gone(x)
+			if p.fate(message) != baton.DeliveryDropped {
+				t.Errorf("the message that was not written is %s", p.fate(message))
+			}
+			if len(p.d.S.Sessions) > 0 {
+				t.Fatal("a session was opened before the evidence is there")
+			}
+			p.fact("", baton.FactEvidence{Delivery: handoff, Verdict: verdict})
+			p.built()
+			p.ready("b")
+			if in := p.given(); in == nil || len(in.Handoffs) != told || in.Message.Text != "two" {
+				t.Fatalf("given %+v", in)
+			}
+			p.written(run)
+			p.takes(run)
+			p.end("b", baton.TurnCompleted)
+			p.endedWith(run, baton.RunCompleted, "")
+		})
+	}
+}
+
 func TestRecoveriesAreBounded(t *testing.T) {
 	p := newPlay(t)
 	run := p.send("one", "a").Run

@@ -13,6 +13,8 @@ type Decider struct {
 	S   *State
 	Out Output
 
+	prepared map[baton.RunID]baton.FactHandoffBuilt // see prepare
+
 	env   Env
 	actor baton.Actor
 	cause baton.Cause

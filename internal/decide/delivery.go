@@ -44,6 +44,11 @@ func (d *Decider) accepted(id baton.DeliveryID, evidence string) {
 		if r := d.S.run(v.Run); r != nil {
 			d.cover(p, r.Ordinal, nil)
 		}
+		for _, t := range slices.Clone(d.S.Transfers) {
+			if t.Run == v.Run && t.Status == baton.TransferResolvedNative {
+				d.emit(baton.EventTransferChanged{Transfer: t.ID, Status: baton.TransferConsumed})
+			}
+		}
 	case baton.DeliverHandoff:
 		h := d.S.handoff(v.Handoff)
 		if h == nil {

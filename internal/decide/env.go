@@ -32,11 +32,16 @@ type Provider struct {
 	Driver       string
 	Capabilities baton.Capabilities
 	Settings     baton.Settings // configured defaults
+	// HandoffNever: nothing is handed over to it.
+	HandoffNever bool
+	// HandoffTokens is the budget of a document for it; 0 is the policy's.
+	HandoffTokens int
 }
 
 // Policy holds the times and limits that the configuration may change.
 type Policy struct {
 	Handoff        handoff.Policy
+	HandoffTokens  int           // budget of a document, estimated tokens; 0 for the default
 	ReadyWithin    time.Duration // from the opening of a session to ready; default 90 s
 	InterruptGrace time.Duration // from an interrupt to the session's stop; default 10 s
 	StopGrace      time.Duration // for closing stdin, then again for SIGTERM; default 3 s

@@ -23,6 +23,7 @@ type play struct {
 	ids     map[string]int
 	intents []SessionIntent // of the newest input
 	caps    baton.Capabilities
+	never   string // a provider that takes no handoff
 	missing string // a provider that is not configured any more
 	trusted bool   // the project
 }
@@ -46,7 +47,7 @@ func (p *play) env() Env {
 			if name == "none" || name == p.missing {
 				return Provider{}, baton.Errorf(baton.CodeUnknownProvider, "no provider %q", name)
 			}
-			return Provider{Name: name, Driver: "script", Capabilities: p.caps, Settings: baton.Settings{PermissionMode: "of-" + name, Model: "model-" + name}}, nil
+			return Provider{Name: name, Driver: "script", Capabilities: p.caps, HandoffNever: name == p.never, Settings: baton.Settings{PermissionMode: "of-" + name, Model: "model-" + name}}, nil
 		}}
 }
 
@@ -84,9 +85,11 @@ func (p *play) refold() {
 	}
 }
 
-func stateJSON(t *testing.T, s *State) string {
+func stateJSON(t *testing.T, s *State) string { return stateOf(t, s) }
+
+func stateOf(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.Marshal(s)
+	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"baton"
-	"baton/internal/handoff"
 )
 
 // advance does what the state now allows: it gives a starting run's message to
@@ -40,6 +39,9 @@ func (d *Decider) start(r *Run) {
 			d.emit(baton.EventRunWaiting{Run: r.ID, Reason: why})
 			d.notice(r, "", "Run %d waits: %s. `baton stop` ends that work.", r.Ordinal, why)
 		}
+		return
+	}
+	if d.mustCompare(r) {
 		return
 	}
 	d.emit(baton.EventRunStarting{Run: r.ID})
@@ -82,23 +84,24 @@ func (d *Decider) mustWait(r *Run) string {
 // attempt plans one execution of the run: which of the provider's threads takes
 // it, what that one misses, and through which handoff it will be told.
 func (d *Decider) attempt(r *Run, reason baton.AttemptReason) {
-	from := d.S.Last.ProviderThread
-	fromProvider := ""
-	if p := d.S.providerThread(from); p != nil {
-		fromProvider = p.Provider
+	w, err := d.wishOf(r)
+	if err != nil {
+		d.finish(r, baton.RunFailed, baton.AsError(err))
+		return
 	}
-	var candidates []handoff.Candidate
-	for _, p := range d.S.ProviderThreads {
-		last := max(p.Covered.Last(), p.HandedOver.Last())
-		candidates = append(candidates, handoff.Candidate{ID: p.ID, Provider: p.Provider, Status: p.Status, Divergent: p.Divergent,
-			Native: p.Covered, HandedOver: p.HandedOver, Chain: p.Chain, LastUsed: last, Resumable: p.Native.ID != ""})
+	plan := d.S.plan(d.env, w)
+	if plan.Strategy == baton.StrategyRefused {
+		d.finish(r, baton.RunFailed, refused(r.Provider, plan))
+		return
 	}
-	plan := handoff.Choose(r.Provider, d.S.Surviving, d.S.Ordinal, candidates, d.env.Policy.Handoff)
-	provider, _ := d.env.Provider(r.Provider)
-
+	if reason != baton.AttemptInitial && r.Digest != "" && plan.Covered.Empty() {
+		d.notTheSame(r, "nothing is to be handed over any more")
+		return
+	}
+	source := d.S.providerThread(d.S.Last.ProviderThread)
 	target := plan.ProviderThread
 	var hid baton.HandoffID
-	if !plan.Missing.Empty() {
+	if !plan.Covered.Empty() || r.Edited != "" {
 		hid = newID[baton.HandoffID](d, baton.PrefixHandoff)
 	}
 	if target == "" {
@@ -110,18 +113,25 @@ func (d *Decider) attempt(r *Run, reason baton.AttemptReason) {
 		if plan.Replaces != "" {
 			origin.Kind, origin.From = baton.OriginReconstructed, plan.Replaces
 		}
-		d.emit(baton.EventProviderThreadCreated{ProviderThread: target, Provider: r.Provider, Driver: provider.Driver, Origin: origin})
+		d.emit(baton.EventProviderThreadCreated{ProviderThread: target, Provider: r.Provider, Driver: w.provider.Driver, Origin: origin})
 		if plan.Replaces != "" {
 			d.notice(r, baton.CodeResumeFailed, "A new %s conversation takes the place of the former one; it is told the whole thread.", r.Provider)
+			d.dropDrafts(plan.Replaces)
 		}
 	}
-	if fromProvider != "" && fromProvider != r.Provider && r.Attempts == 0 {
-		d.add(r, baton.ItemProviderSwitch, baton.ItemBody{From: fromProvider, To: r.Provider, Title: string(plan.Strategy)})
+	switched := source != nil && source.Provider != r.Provider
+	if switched && r.Attempts == 0 {
+		d.add(r, baton.ItemProviderSwitch, baton.ItemBody{From: source.Provider, To: r.Provider, Title: string(plan.Strategy)})
 	}
 	d.emit(baton.EventAttemptCreated{Attempt: newID[baton.AttemptID](d, baton.PrefixAttempt), Run: r.ID, Ordinal: r.Attempts + 1,
-		RootNode: newID[baton.NodeID](d, baton.PrefixNode), ProviderThread: target, Reason: reason})
-	if hid != "" {
-		d.requestHandoff(r, plan, from, fromProvider, target, hid)
+		RootNode: newID[baton.NodeID](d, baton.PrefixNode), ProviderThread: target, Reason: reason,
+		Strategy: plan.Strategy, Reasons: plan.Reasons, Rejected: plan.Rejected})
+	d.takeDrafts(r, target)
+	switch {
+	case hid != "":
+		d.requestHandoff(r, w, plan, source, target, hid)
+	case switched:
+		d.resolveNatively(r, plan, source.ID)
 	}
 }
 
@@ -135,25 +145,6 @@ func (d *Decider) unused(provider string) baton.ProviderThreadID {
 		}
 	}
 	return ""
-}
-
-func (d *Decider) requestHandoff(r *Run, plan handoff.Plan, from baton.ProviderThreadID, fromProvider string, target baton.ProviderThreadID, hid baton.HandoffID) {
-	kind := baton.TransferProviderHandoff
-	if fromProvider == r.Provider {
-		kind = baton.TransferRecovery
-	}
-	transfer := newID[baton.TransferID](d, baton.PrefixTransfer)
-	d.emit(baton.EventTransferCreated{Transfer: transfer, Type: kind, From: from, TargetRun: r.ID})
-	var sources []baton.ProviderThreadID
-	for _, p := range d.S.ProviderThreads {
-		if p.ID != target && !p.Covered.Minus(p.Covered.Minus(plan.Missing)).Empty() {
-			sources = append(sources, p.ID)
-		}
-	}
-	d.emit(baton.EventHandoffRequested{Handoff: hid, Transfer: transfer, Run: r.ID, Strategy: plan.Strategy, From: sources, To: target, Covered: plan.Missing})
-	d.emit(baton.EventTransferChanged{Transfer: transfer, Status: baton.TransferResolvedPortable, Resolution: "portable", Fidelity: "lower",
-		Reasons: append(slices.Clone(plan.Reasons), plan.Rejected...), Handoff: hid})
-	d.effect(baton.LaneWork, "", baton.EffectBuildHandoff{Handoff: hid, Run: r.ID, Strategy: plan.Strategy, Covered: plan.Missing, To: target, Target: r.Provider})
 }
 
 // openSession starts an agent for the attempt's provider thread.
@@ -177,7 +168,7 @@ func (d *Decider) drive(r *Run) {
 		return
 	}
 	offered := find(d.S.Deliveries, func(v *Delivery) bool { return v.Run == r.ID && v.Kind == baton.DeliverMessage })
-	if offered != nil {
+	if offered != nil || d.uncertain(r) { // evidence comes back here
 		return
 	}
 	p, err := d.env.Provider(r.Provider)
@@ -194,16 +185,22 @@ func (d *Decider) drive(r *Run) {
 	if x == nil {
 		return // sessionGone comes back here
 	}
-	h := d.S.handoff(r.Handoff)
-	if len(d.S.Sessions) > 1 || x.Status != baton.SessionReady || x.Stopping != "" || x.Turn != nil || h != nil && h.Status != baton.HandoffReady {
+	if len(d.S.Sessions) > 1 || x.Status != baton.SessionReady || x.Stopping != "" || x.Turn != nil || !d.handoffsReady(r) {
+		return
+	}
+	if d.restartFor(x, r, p) {
 		return
 	}
 	in := baton.IntentDeliver{Settings: r.Settings}
-	if h != nil {
+	for _, hid := range r.Handoffs {
+		h := d.S.handoff(hid)
+		if h == nil {
+			continue // told already
+		}
 		id := newID[baton.DeliveryID](d, baton.PrefixDelivery)
 		d.emit(baton.EventDeliveryOffered{Delivery: id, Kind: baton.DeliverHandoff, Session: x.ID, ProviderThread: x.ProviderThread, Run: r.ID,
 			Attempt: r.Attempt.ID, Handoff: h.ID, Mode: p.Capabilities.Injection})
-		in.Handoffs = []baton.Payload{{Delivery: id, Text: h.Text}}
+		in.Handoffs = append(in.Handoffs, baton.Payload{Delivery: id, Text: h.Text})
 	}
 	id := newID[baton.DeliveryID](d, baton.PrefixDelivery)
 	d.emit(baton.EventDeliveryOffered{Delivery: id, Kind: baton.DeliverMessage, Session: x.ID, ProviderThread: x.ProviderThread, Run: r.ID,
@@ -212,45 +209,29 @@ func (d *Decider) drive(r *Run) {
 	d.intend(x.ID, in)
 }
 
-// handoffBuilt takes the finished document. One whose run has been planned anew
-// meanwhile is superseded already and ignored.
-func (d *Decider) handoffBuilt(f baton.FactHandoffBuilt) {
-	h := d.S.handoff(f.Handoff)
-	if h == nil || h.Status != baton.HandoffPending {
-		return
-	}
-	d.emit(baton.EventHandoffReady{Handoff: h.ID, Document: f.Document, Text: f.Text, Digest: f.Digest, Tokens: f.Tokens,
-		Omitted: f.Omitted, Redactions: f.Redactions, CreatedBy: "local"})
-	d.add(d.S.run(h.Run), baton.ItemHandoff, baton.ItemBody{HandoffID: h.ID, TransferID: h.Transfer, Title: string(h.Strategy)})
-}
-
-// handoffFailed ends the run before anything was sent: no agent works without
-// the context that it was to have.
-func (d *Decider) handoffFailed(f baton.FactHandoffFailed) {
-	h := d.S.handoff(f.Handoff)
-	if h == nil || h.Status != baton.HandoffPending {
-		return
-	}
-	r := d.S.run(h.Run)
-	d.emit(baton.EventHandoffChanged{Handoff: h.ID, Status: baton.HandoffFailed, Err: f.Err})
-	if t := d.S.transfer(h.Transfer); t != nil {
-		d.emit(baton.EventTransferChanged{Transfer: t.ID, Status: baton.TransferFailed})
-	}
-	if r != nil {
-		d.finish(r, baton.RunFailed, f.Err)
-	}
-}
-
-// supersedeHandoffs drops what was made for an attempt that is planned anew.
-func (d *Decider) supersedeHandoffs(r *Run) {
-	for _, h := range slices.Clone(d.S.Handoffs) {
-		if h.Run == r.ID {
-			d.emit(baton.EventHandoffChanged{Handoff: h.ID, Status: baton.HandoffSuperseded})
+// handoffsReady says whether all that the attempt has to tell is made.
+func (d *Decider) handoffsReady(r *Run) bool {
+	for _, id := range r.Handoffs {
+		if h := d.S.handoff(id); h != nil && h.Status != baton.HandoffReady {
+			return false
 		}
 	}
-	for _, t := range slices.Clone(d.S.Transfers) {
-		if t.Run == r.ID {
-			d.emit(baton.EventTransferChanged{Transfer: t.ID, Status: baton.TransferSuperseded})
-		}
+	return true
+}
+
+// restartFor ends a session whose agent takes a changed setting only at its
+// start; the next one resumes the conversation. What the agent left running is
+// not ended for it: then the setting waits, and the person is told.
+func (d *Decider) restartFor(x *Session, r *Run, p Provider) bool {
+	name := changed(p, r.Settings, x.Settings, baton.ChangeOnResume)
+	switch {
+	case name == "":
+		return false
+	case len(x.Detached) > 0:
+		d.notice(r, "", "%s takes another %s only when it is started again, and still runs %s: this run goes on with the former one.",
+			r.Provider, name, strings.Join(x.Detached, ", "))
+		return false
 	}
+	d.stopSession(x, "its "+name+" changes", baton.SessionStopped, d.env.Policy.StopGrace)
+	return true
 }

@@ -17,7 +17,7 @@ import (
 
 // SnapshotShape is the version of State's JSON. A snapshot of another shape is
 // ignored and the events are folded again.
-const SnapshotShape = 1
+const SnapshotShape = 2
 
 // State is the hot state of one thread. Its zero value is a thread that does
 // not exist yet.
@@ -64,26 +64,32 @@ type LastRun struct {
 
 // Run is a run that has not ended.
 type Run struct {
-	ID         baton.RunID     `json:"id"`
-	Ordinal    int             `json:"ordinal"`
-	Trigger    baton.Trigger   `json:"trigger"`
-	Message    baton.MessageID `json:"message_id,omitempty"`
-	Text       string          `json:"text,omitempty"`
-	Author     string          `json:"author,omitempty"`
-	Provider   string          `json:"provider"`
-	Settings   baton.Settings  `json:"settings,omitzero"`
-	Status     baton.RunStatus `json:"status"`
-	Attempt    *Attempt        `json:"attempt,omitempty"` // the selected one
-	Attempts   int             `json:"attempts,omitempty"`
-	Handoff    baton.HandoffID `json:"handoff_id,omitempty"` // of the current attempt
-	Stage      string          `json:"stage,omitempty"`      // of an interrupt: ask, stop_session
-	Deadline   time.Time       `json:"deadline,omitzero"`    // of the stage
-	Waits      string          `json:"waits,omitempty"`      // why a queued run waits, once said
-	Outcome    baton.RunStatus `json:"outcome,omitempty"`    // inside the barrier
-	Err        *baton.Error    `json:"error,omitempty"`
-	AbsorbedBy baton.RunID     `json:"absorbed_by,omitempty"`
-	Answer     baton.ItemID    `json:"answer,omitempty"`
-	Usage      baton.Usage     `json:"usage,omitzero"`
+	ID         baton.RunID              `json:"id"`
+	Ordinal    int                      `json:"ordinal"`
+	Trigger    baton.Trigger            `json:"trigger"`
+	Message    baton.MessageID          `json:"message_id,omitempty"`
+	Text       string                   `json:"text,omitempty"`
+	Author     string                   `json:"author,omitempty"`
+	Provider   string                   `json:"provider"`
+	Settings   baton.Settings           `json:"settings,omitzero"`
+	Status     baton.RunStatus          `json:"status"`
+	Attempt    *Attempt                 `json:"attempt,omitempty"` // the selected one
+	Attempts   int                      `json:"attempts,omitempty"`
+	Clean      bool                     `json:"clean,omitempty"`
+	Digest     string                   `json:"digest,omitempty"`      // of the handoff that the person insists on
+	Edited     string                   `json:"edited,omitempty"`      // the person's text in its place
+	Compare    baton.HandoffID          `json:"compare,omitempty"`     // it is being compared: see compare
+	Differs    bool                     `json:"differs,omitempty"`     // it was found to be another one
+	Handoffs   []baton.HandoffID        `json:"handoff_ids,omitempty"` // of the current attempt, in order
+	Squeezed   []baton.ProviderThreadID `json:"squeezed,omitempty"`    // what it misses does not fit into these
+	Stage      string                   `json:"stage,omitempty"`       // of an interrupt: ask, stop_session
+	Deadline   time.Time                `json:"deadline,omitzero"`     // of the stage
+	Waits      string                   `json:"waits,omitempty"`       // why a queued run waits, once said
+	Outcome    baton.RunStatus          `json:"outcome,omitempty"`     // inside the barrier
+	Err        *baton.Error             `json:"error,omitempty"`
+	AbsorbedBy baton.RunID              `json:"absorbed_by,omitempty"`
+	Answer     baton.ItemID             `json:"answer,omitempty"`
+	Usage      baton.Usage              `json:"usage,omitzero"`
 }
 
 // Active says whether the run has left the queue.
@@ -110,6 +116,9 @@ type ProviderThread struct {
 	HandedOver baton.Intervals            `json:"handed_over,omitempty"`
 	Handoffs   []baton.HandoffID          `json:"handoff_ids,omitempty"`
 	Chain      int                        `json:"chain,omitempty"`
+	Settings   baton.Settings             `json:"settings,omitzero"` // of the newest run in it
+	Held       int64                      `json:"held,omitempty"`    // tokens, as the agent said last; 0 is unknown
+	Window     int64                      `json:"window,omitempty"`  // tokens that it can hold; likewise
 }
 
 // Session is a session that has not ended.
@@ -196,7 +205,8 @@ type Handoff struct {
 	ID       baton.HandoffID        `json:"id"`
 	Status   baton.HandoffStatus    `json:"status"`
 	Transfer baton.TransferID       `json:"transfer_id"`
-	Run      baton.RunID            `json:"run_id"`
+	Run      baton.RunID            `json:"run_id,omitempty"` // none for a draft that no run has taken
+	Draft    bool                   `json:"draft,omitempty"`  // made for the next run into To
 	Strategy baton.Strategy         `json:"strategy"`
 	To       baton.ProviderThreadID `json:"to"`
 	Covered  baton.Intervals        `json:"covered"`

@@ -121,6 +121,22 @@ func hasBlock(q *modelscript.Request, text string) bool {
 	return false
 }
 
+// forget deletes an agent's own files of a conversation.
+func (r *rig) forget(provider, nativeID string) {
+	r.Helper()
+	removed := 0
+	_ = filepath.WalkDir(r.agents[provider].Home, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(filepath.Base(path), nativeID) {
+			removed++
+			return os.Remove(path)
+		}
+		return nil
+	})
+	if removed == 0 {
+		r.Fatalf("found no file of the conversation %s", nativeID)
+	}
+}
+
 // TestNativeConversationDeleted: before run 9 the agent's own file is gone. A
 // new provider thread takes its place, visibly, and is told everything.
 func TestNativeConversationDeleted(t *testing.T) {
@@ -128,17 +144,7 @@ func TestNativeConversationDeleted(t *testing.T) {
 	id := r.thread()
 	r.eight(id, "codex", "claude")
 	old := r.coverage(id)["codex"]
-	removed := 0
-	_ = filepath.WalkDir(r.agents["codex"].Home, func(path string, d os.DirEntry, err error) error {
-		if err == nil && strings.Contains(filepath.Base(path), old.NativeID) {
-			removed++
-			return os.Remove(path)
-		}
-		return nil
-	})
-	if removed == 0 {
-		t.Fatalf("found no file of the conversation %s", old.NativeID)
-	}
+	r.forget("codex", old.NativeID)
 	r.say(id, "codex", "fact-9: back again [[say noted fact 9]]")
 
 	now := r.coverage(id)["codex"]

@@ -196,6 +196,7 @@ type (
 		AbsorbedBy     string   `json:"absorbed_by_run_id"`
 		Attempts       []struct {
 			Reason, Status string
+			Rejected       []reason
 		} `json:"attempts"`
 		Error *struct{ Code, Detail, Hint string } `json:"error"`
 	}

@@ -93,7 +93,7 @@ func (a *actor) drain() []entry {
 // load reads the thread and takes up what is open: sessions are attached to,
 // effects that have not ended are asked for again.
 func (a *actor) load(ctx context.Context, create bool) error {
-	l, err := a.read(ctx)
+	l, err := read(ctx, a.e.cfg.Journal, a.id)
 	if errors.Is(err, journal.ErrNotFound) {
 		if !create {
 			return baton.Errorf(baton.CodeNotFound, "there is no thread %s", a.id).WithHint("`baton ls` shows the threads")
@@ -129,21 +129,21 @@ func (a *actor) load(ctx context.Context, create bool) error {
 	return nil
 }
 
-// read loads the thread. A snapshot of another shape than this version's is of no
+// read loads a thread. A snapshot of another shape than this version's is of no
 // use: then all events are folded again.
-func (a *actor) read(ctx context.Context) (journal.Loaded, error) {
-	l, err := a.e.cfg.Journal.Load(ctx, a.id)
+func read(ctx context.Context, r journal.Reader, id baton.ThreadID) (journal.Loaded, error) {
+	l, err := r.Load(ctx, id)
 	if err != nil || l.Snapshot == nil || l.Snapshot.Shape == decide.SnapshotShape {
 		return l, err
 	}
 	l.Snapshot, l.Tail = nil, nil
 	for after := uint64(0); after < l.Version; {
-		page, err := a.e.cfg.Journal.Events(ctx, a.id, after, 1000)
+		page, err := r.Events(ctx, id, after, 1000)
 		if err != nil {
 			return l, err
 		}
 		if len(page) == 0 {
-			return l, fmt.Errorf("thread %s: its events end at %d, before version %d", a.id, after, l.Version)
+			return l, fmt.Errorf("thread %s: its events end at %d, before version %d", id, after, l.Version)
 		}
 		l.Tail = append(l.Tail, page...)
 		after = page[len(page)-1].Version
@@ -382,7 +382,7 @@ func (a *actor) refused(err error, waiting []entry) []entry {
 
 // reload reads the owner's state again, after an append whose fate is unknown.
 func (a *actor) reload() {
-	l, err := a.read(a.e.ctx)
+	l, err := read(a.e.ctx, a.e.cfg.Journal, a.id)
 	if err != nil {
 		return
 	}

@@ -33,7 +33,6 @@ type Config struct {
 	Sessions  string // directory of the sessions' spools, 0700
 	Runtime   string // short directory of sockets, 0700
 	Version   string
-	Tokens    int               // budget of a handoff, estimated tokens; 0 for the default
 	HostEnv   map[string]string // the server's environment, of which agents get an allow-list
 	Now       func() time.Time
 	NewID     func(prefix string) string
@@ -183,6 +182,22 @@ func (e *Engine) Do(ctx context.Context, c baton.Command) (baton.Reply, error) {
 		}
 		return *r, nil
 	}
+	switch data := c.Data.(type) {
+	case baton.CommandSend:
+		if data.HandoffDigest != "" || data.HandoffText != "" {
+			return e.send(ctx, c, data)
+		}
+	case baton.CommandRegenerateHandoff:
+		var err error
+		if c.Data, err = e.regenerate(ctx, data); err != nil {
+			return baton.Reply{}, err
+		}
+	}
+	return e.do(ctx, c)
+}
+
+// do gives a command to its thread's owner.
+func (e *Engine) do(ctx context.Context, c baton.Command) (baton.Reply, error) {
 	for {
 		a, err := e.actor(ctx, c.Thread, isCreate(c))
 		if err != nil {

@@ -15,21 +15,29 @@ import (
 // buildHandoff reads the covered runs at one point of the journal and makes the
 // document.
 func (e *Engine) buildHandoff(ctx context.Context, thread baton.ThreadID, data baton.EffectBuildHandoff) baton.Fact {
-	var src handoff.Source
+	var built baton.FactHandoffBuilt
 	err := e.cfg.Journal.View(ctx, func(r journal.Reader) (err error) {
-		src, err = readSource(ctx, r, thread, data)
+		built, err = document(ctx, r, thread, data)
 		return err
 	})
 	if err == nil {
-		src.Budget = e.cfg.Tokens
-		var built handoff.Built
-		if built, err = handoff.Build(src); err == nil {
-			return baton.FactHandoffBuilt{Handoff: data.Handoff, Document: built.Document, Text: built.Text, Digest: built.Digest,
-				Tokens: built.Tokens, Omitted: built.Omitted, Redactions: built.Redactions}
-		}
+		return built
 	}
 	return baton.FactHandoffFailed{Handoff: data.Handoff, Err: baton.Errorf(baton.CodeInternal, "the handoff could not be made").
 		WithDetail("%v; nothing was sent, and the message is kept in the thread", err).WithHint("send the message again")}
+}
+
+// document is the same bytes for the same point of the journal and the same
+// data, whoever asks: what is previewed is what is sent.
+func document(ctx context.Context, r journal.Reader, thread baton.ThreadID, data baton.EffectBuildHandoff) (baton.FactHandoffBuilt, error) {
+	src, err := readSource(ctx, r, thread, data)
+	if err != nil {
+		return baton.FactHandoffBuilt{}, err
+	}
+	src.Budget = data.Budget
+	built, err := handoff.Build(src)
+	return baton.FactHandoffBuilt{Handoff: data.Handoff, Document: built.Document, Text: built.Text, Digest: built.Digest,
+		Tokens: built.Tokens, Omitted: built.Omitted, Redactions: built.Redactions, Squeezed: built.Squeezed}, err
 }
 
 // The parts of stored documents that a handoff is made of.
@@ -70,7 +78,7 @@ type (
 // readSource gathers what a handoff of the covered runs tells. A message that
 // another run's turn took is told with that run.
 func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, data baton.EffectBuildHandoff) (handoff.Source, error) {
-	src := handoff.Source{Thread: thread, Strategy: data.Strategy, To: data.Target, Covered: data.Covered}
+	src := handoff.Source{Thread: thread, Strategy: data.Strategy, To: data.Target, Covered: data.Covered, Known: data.Known}
 	if doc, err := r.Get(ctx, journal.KindThread, string(thread)); err == nil {
 		var t struct{ Title string }
 		_ = json.Unmarshal(doc.Body, &t)
@@ -103,6 +111,12 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 		if !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack {
 			continue
 		}
+		if !slices.Contains(src.From, run.Provider) {
+			src.From = append(src.From, run.Provider)
+		}
+		if data.Known.Has(run.Ordinal) {
+			continue
+		}
 		out := handoff.Run{Ordinal: run.Ordinal, Provider: run.Provider, Status: run.Status, Err: run.Err}
 		for _, other := range runs {
 			if other.ID != run.ID && other.AbsorbedBy != run.ID || other.Message == "" {
@@ -125,9 +139,6 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 		out.Items = slices.Grow(out.Items, len(items))
 		for _, it := range items {
 			out.Items = append(out.Items, handoff.Item{ID: it.ID, Kind: it.Kind, Status: it.Body.Status, Body: it.Body.Marked(), Answer: answers[it.ID]})
-		}
-		if !slices.Contains(src.From, run.Provider) {
-			src.From = append(src.From, run.Provider)
 		}
 		src.Runs = append(src.Runs, out)
 	}

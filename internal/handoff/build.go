@@ -51,7 +51,7 @@ func Build(s Source) (Built, error) {
 // header makes the document without content.
 func header(s Source) Document {
 	d := Document{Shape: Shape, Thread: s.Thread, Strategy: baton.Strategy(name(string(s.Strategy))), To: name(s.To),
-		From: []string{}, Covered: s.Covered, Author: Author}
+		From: []string{}, Covered: s.Covered, Known: s.Known, Author: Author}
 	for _, f := range s.From {
 		d.From = append(d.From, name(f))
 	}

@@ -17,6 +17,7 @@ type Document struct {
 	From     []string        `json:"from"`
 	To       string          `json:"to"`
 	Covered  baton.Intervals `json:"covered"`
+	Known    baton.Intervals `json:"known,omitempty"` // of those, not told again
 	Author   string          `json:"author"`
 	Sections []Section       `json:"sections"`
 	LeftOut  LeftOut         `json:"left_out"`

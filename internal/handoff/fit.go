@@ -207,12 +207,11 @@ func (r raw) view(limit int) view {
 		v.cost = limited(quoteUnits(s), r.max)
 		return v
 	}
-	first, n := redact.Text(fit(r.text[:window]))
-	last, m := redact.Text(fit(r.text[len(r.text)-window:]))
+	first, last, n := redact.Ends(fit(r.text[:window]), fit(r.text[len(r.text)-window:]))
 	// What lies in the margin may be half a secret, however much was redacted.
 	first = first[:boundary(first, len(first)-margin)]
 	last = last[boundary(last, margin):]
-	return view{head: first, tail: last, size: len(r.text), cost: limited(limit, r.max), secrets: n + m}
+	return view{head: first, tail: last, size: len(r.text), cost: limited(limit, r.max), secrets: n}
 }
 
 // boundary returns a place near i between two characters of s, in it.

@@ -20,6 +20,7 @@ type Source struct {
 	From     []string        // provider names in the order they carried the runs
 	To       string          // provider name
 	Covered  baton.Intervals // as the plan has it
+	Known    baton.Intervals // of the covered runs those that the reader knows; Runs lacks them
 	Runs     []Run           // the covered runs, by ordinal
 	Open     OpenState       // as of now, not as of the covered runs
 	// Budget is for the text: 0 is DefaultBudget, anything else below MinBudget

@@ -52,13 +52,15 @@ type Candidate struct {
 	LastUsed     int    // the greatest ordinal that it took part in
 	Resumable    bool   // it has a native id
 	Incompatible string // the setting that changed and can't be changed on resume, or ""
+	Squeezed     bool   // what it misses did not fit into it: its most important parts would be cut
 }
 
 // Plan is where the next run goes and what must be handed over before it.
 type Plan struct {
 	Strategy       baton.Strategy
 	ProviderThread baton.ProviderThreadID // "" is a new one
-	Missing        baton.Intervals        // what the handoff covers
+	Missing        baton.Intervals        // what the target does not know
+	Covered        baton.Intervals        // what the handoff covers: Missing, or all of a full one
 	Replaces       baton.ProviderThreadID // with a new one: the newest candidate that was dropped, if any
 	Reasons        []baton.Reason         // of the choice
 	Rejected       []baton.Reason         // of the candidates that were dropped
@@ -75,9 +77,14 @@ const (
 	SignalChain        = "chain"        // handoffs in a row
 	SignalNewer        = "newer"        // a newer candidate is as good
 	SignalMissing      = "missing"      // what it does not know
+	SignalSqueezed     = "squeezed"     // a document that fits into it would cut what matters most
 	SignalCandidates   = "candidates"   // how many are left
+	SignalRegenerated  = "regenerated"  // a person asked for the handoff again
 	SignalNoHandoff    = "handoff"      // the provider is configured to take none
 )
+
+// Known is what a full handoff names and does not tell again.
+func (p Plan) Known() baton.Intervals { return p.Covered.Minus(p.Missing) }
 
 // Missing returns the surviving runs up to ordinal upTo that the candidate
 // knows neither natively nor through a handoff.
@@ -97,7 +104,7 @@ func (c Candidate) Missing(surviving baton.Intervals, upTo int) baton.Intervals 
 // Policy.ChainFull handoffs lie in a row on it → a delta of what it misses; else
 // a full summary into it. No candidate left → a full summary into a new one, or
 // none where the thread has no runs yet. A full summary covers all surviving
-// runs, those too that its target knows.
+// runs; those that its target knows are named in it and not told again.
 func Choose(provider string, surviving baton.Intervals, upTo int, candidates []Candidate, policy Policy) Plan {
 	p := policy.withDefaults()
 	whole := surviving.UpTo(upTo)
@@ -123,7 +130,7 @@ func Choose(provider string, surviving baton.Intervals, upTo int, candidates []C
 	}
 
 	if best == nil {
-		plan.Strategy, plan.Missing, plan.Replaces = baton.StrategyFull, whole, dropped
+		plan.Strategy, plan.Missing, plan.Covered, plan.Replaces = baton.StrategyFull, whole, whole, dropped
 		plan.Reasons = []baton.Reason{
 			{Signal: SignalCandidates, Value: "0", Threshold: "1", Decisive: true},
 			{Signal: SignalMissing, Value: ranges(whole), Decisive: whole.Empty()},
@@ -131,9 +138,9 @@ func Choose(provider string, surviving baton.Intervals, upTo int, candidates []C
 	} else {
 		missing := best.Missing(surviving, upTo)
 		full := best.Chain >= p.ChainFull && !missing.Empty()
-		plan.Strategy, plan.ProviderThread, plan.Missing = baton.StrategyDelta, best.ID, missing
+		plan.Strategy, plan.ProviderThread, plan.Missing, plan.Covered = baton.StrategyDelta, best.ID, missing, missing
 		if full {
-			plan.Strategy, plan.Missing = baton.StrategyFull, whole
+			plan.Strategy, plan.Covered = baton.StrategyFull, whole
 		}
 		plan.Reasons = []baton.Reason{
 			{Signal: SignalMissing, Value: ranges(missing), Decisive: !full, ProviderThread: best.ID},
@@ -142,7 +149,7 @@ func Choose(provider string, surviving baton.Intervals, upTo int, candidates []C
 	}
 	switch {
 	case plan.Missing.Empty():
-		plan.Strategy, plan.Missing = baton.StrategyNone, nil
+		plan.Strategy, plan.Missing, plan.Covered = baton.StrategyNone, nil, nil
 	case p.Never:
 		plan.Strategy = baton.StrategyRefused
 		plan.Reasons = append(plan.Reasons, baton.Reason{Signal: SignalNoHandoff, Value: "never", Decisive: true})
@@ -165,12 +172,16 @@ func drop(c Candidate, missing baton.Intervals, p Policy) []baton.Reason {
 	add(c.Incompatible != "", SignalIncompatible, c.Incompatible, "")
 	add(p.Clean, SignalClean, "true", "false")
 	if !missing.Empty() {
+		add(c.Squeezed, SignalSqueezed, "true", "false")
 		add(c.Chain > p.ChainNew, SignalChain, strconv.Itoa(c.Chain), strconv.Itoa(p.ChainNew))
 		foreign := missing.Minus(missing.UpTo(c.LastUsed)).Count()
 		add(p.ForeignRuns > 0 && foreign > p.ForeignRuns, SignalForeignRuns, strconv.Itoa(foreign), strconv.Itoa(p.ForeignRuns))
 	}
 	return why
 }
+
+// Ranges writes a set of ordinals for a reader.
+func Ranges(s baton.Intervals) string { return ranges(s) }
 
 // ranges writes a set of ordinals for a reader: "6-8", "1-3, 5", or, where that
 // would be long, "1-40 (12 of them)".

@@ -42,6 +42,10 @@ type sendBody struct {
 	SettingsBody
 	Text     string `json:"text"`
 	Provider string `json:"provider,omitempty" maxLength:"200" doc:"of this run; default: the newest run's, else the thread's"`
+
+	CleanContext  bool   `json:"clean_context,omitempty" doc:"into a new conversation of the agent, which is told the whole thread"`
+	HandoffDigest string `json:"handoff_digest,omitempty" maxLength:"200" doc:"only with the handoff that was previewed; where it is another one now: conflict, or, for a queued message, held"`
+	HandoffText   string `json:"handoff_text,omitempty" doc:"in place of the handoff's text"`
 }
 
 type answerBody struct {
@@ -105,7 +109,13 @@ func (s *Server) commands() {
 		if err := baton.CheckMessage(in.Body.Text); err != nil {
 			return baton.Reply{}, err
 		}
-		return s.onThread(ctx, in.Thread, in.Body.CommandBody, baton.CommandSend{Text: in.Body.Text, Provider: in.Body.Provider, Settings: in.Body.settings()})
+		data := baton.CommandSend{Text: in.Body.Text, Provider: in.Body.Provider, Settings: in.Body.settings(),
+			CleanContext: in.Body.CleanContext, HandoffDigest: in.Body.HandoffDigest, HandoffText: in.Body.HandoffText}
+		reply, err := s.onThread(ctx, in.Thread, in.Body.CommandBody, data)
+		if data.HandoffDigest != "" && baton.ErrorCode(err) == baton.CodeConflict {
+			return reply, s.withPlan(ctx, in.Thread, data, err)
+		}
+		return reply, err
 	})
 	type plainIn struct {
 		ThreadPath

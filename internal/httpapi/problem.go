@@ -20,7 +20,16 @@ type Problem struct {
 	Detail string     `json:"detail,omitempty" doc:"what happened, and to what"`
 	Hint   string     `json:"hint,omitempty" doc:"what to do next"`
 	Status int        `json:"status"`
+	Plan   *Plan      `json:"plan,omitempty" doc:"where a handoff is not the one that was seen: what it is now"`
 }
+
+// movedOn is a refusal with the plan as it is now.
+type movedOn struct {
+	error
+	plan Plan
+}
+
+func (m movedOn) Unwrap() error { return m.error }
 
 // Error gives title and detail.
 func (p *Problem) Error() string { return p.err().Error() }
@@ -45,14 +54,23 @@ func ProblemOf(err error) *Problem {
 	if title == "" {
 		title = strings.ReplaceAll(string(e.Code), "_", " ")
 	}
-	return &Problem{Code: e.Code, Title: title, Detail: e.Detail, Hint: e.Hint, Status: e.Code.Status()}
+	p := &Problem{Code: e.Code, Title: title, Detail: e.Detail, Hint: e.Hint, Status: e.Code.Status()}
+	var m movedOn
+	if errors.As(err, &m) {
+		p.Plan = &m.plan
+	}
+	return p
 }
 
-// Failure turns a problem back into the error that it was.
+// Unwrap returns the error that the problem was made of, with its code.
+func (p *Problem) Unwrap() error { return p.err() }
+
+// Failure turns a problem back into the error that it was; a *Problem lies in
+// it, for who wants more than the *baton.Error.
 func Failure(status int, body []byte) error {
 	var p Problem
 	if json.Unmarshal(body, &p) == nil && p.Code != "" {
-		return p.err()
+		return &p
 	}
 	return baton.Errorf(baton.CodeInternal, "the server answered with status %d", status).WithDetail("%s", strings.TrimSpace(string(body)))
 }

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,16 +183,25 @@ func (d threadDoc) activity() string {
 	return "idle"
 }
 
+// handoffIDs are the handoffs of the newest attempt, in the order in which they
+// were given; before that, the one that it waits for.
+func (v Run) handoffIDs() []string {
+	if len(v.Handoffs) == 0 && v.HandoffID != "" {
+		return []string{v.HandoffID}
+	}
+	ids := slices.Collect(maps.Keys(v.Handoffs))
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(v.Handoffs[a], v.Handoffs[b]) })
+	return append([]string{}, ids...)
+}
+
 // run puts a run together: its attempts, its answer, whether it waits.
 func run(ctx context.Context, r journal.Reader, v Run, pending []PendingRequest) (Run, error) {
 	var err error
 	if v.Attempts, err = every[Attempt](ctx, r, journal.Query{Kind: journal.KindAttempt, Thread: baton.ThreadID(v.ThreadID), Run: baton.RunID(v.ID)}); err != nil {
 		return v, err
 	}
-	v.HandoffIDs = []string{}
-	if v.HandoffID != "" {
-		v.HandoffIDs = append(v.HandoffIDs, v.HandoffID)
-	}
+	v.HandoffIDs = v.handoffIDs()
+	v.Handoffs = nil
 	if v.AnswerItemID != "" {
 		item, err := get[Item](ctx, r, journal.KindItem, v.AnswerItemID)
 		if err != nil {

@@ -72,6 +72,7 @@ func New(cfg Config) *Server {
 	s.export()
 	s.projects()
 	s.sessions()
+	s.previews()
 	s.server()
 	s.debug()
 	s.streams()

@@ -70,6 +70,9 @@ type Run struct {
 	ProviderThreadID string          `json:"provider_thread_id,omitempty"`
 	HandoffID        string          `json:"handoff_id,omitempty"`
 	HandoffIDs       []string        `json:"handoff_ids"`
+	Handoffs         map[string]int  `json:"handoffs,omitempty" hidden:"true"` // as stored; HandoffIDs is made of it
+	CleanContext     bool            `json:"clean_context,omitempty"`
+	HandoffDigest    string          `json:"handoff_digest,omitempty" doc:"the handoff that the person insists on"`
 	Attempts         []Attempt       `json:"attempts"`
 	MessageID        string          `json:"message_id,omitempty"`
 	Answer           string          `json:"answer,omitempty"`
@@ -87,16 +90,19 @@ type Run struct {
 
 // Attempt is one execution of a run.
 type Attempt struct {
-	ID               string       `json:"id"`
-	RunID            string       `json:"run_id"`
-	Ordinal          int          `json:"ordinal"`
-	RootNodeID       string       `json:"root_node_id"`
-	ProviderThreadID string       `json:"provider_thread_id"`
-	ProviderTurnID   string       `json:"provider_turn_id,omitempty"`
-	Reason           string       `json:"reason"`
-	Status           string       `json:"status"`
-	Selected         bool         `json:"selected"`
-	Error            *baton.Error `json:"error,omitempty"`
+	ID               string         `json:"id"`
+	RunID            string         `json:"run_id"`
+	Ordinal          int            `json:"ordinal"`
+	RootNodeID       string         `json:"root_node_id"`
+	ProviderThreadID string         `json:"provider_thread_id"`
+	ProviderTurnID   string         `json:"provider_turn_id,omitempty"`
+	Reason           string         `json:"reason"`
+	Status           string         `json:"status"`
+	Selected         bool           `json:"selected"`
+	Strategy         string         `json:"strategy,omitempty" doc:"how it got what it missed, and why there"`
+	Reasons          []baton.Reason `json:"reasons,omitempty"`
+	Rejected         []baton.Reason `json:"rejected,omitempty"`
+	Error            *baton.Error   `json:"error,omitempty"`
 }
 
 // Item is one entry of the timeline.

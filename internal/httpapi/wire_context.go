@@ -107,6 +107,7 @@ type Handoff struct {
 	Redactions            int              `json:"redactions"`
 	CreatedByProvider     string           `json:"created_by_provider,omitempty"`
 	Delivery              *HandoffDelivery `json:"delivery,omitempty"`
+	EditedFrom            string           `json:"edited_from,omitempty" doc:"digest of the text that a person saw and replaced"`
 	Supersedes            string           `json:"supersedes,omitempty"`
 	Document              json.RawMessage  `json:"document,omitempty"`
 	Error                 *baton.Error     `json:"error,omitempty"`

@@ -8,7 +8,7 @@ import (
 
 // ProjectorVersion counts changes of what Project makes of the same event. A
 // store whose documents come from another version rebuilds them.
-const ProjectorVersion = 1
+const ProjectorVersion = 2
 
 // Project says what an event changes in the read models. It is pure: the same
 // event gives the same changes, and documents are the fold of all changes in
@@ -50,7 +50,7 @@ func Project(e baton.Event) []Change {
 		p.delivery(d)
 	case baton.EventTransferCreated, baton.EventTransferChanged:
 		p.transfer(d)
-	case baton.EventHandoffRequested, baton.EventHandoffReady, baton.EventHandoffChanged:
+	case baton.EventHandoffRequested, baton.EventHandoffReady, baton.EventHandoffChanged, baton.EventHandoffAssigned:
 		p.handoff(d)
 	}
 	return p.changes
@@ -59,7 +59,10 @@ func Project(e baton.Event) []Change {
 // noDocument lists the types of events that change no document: diagnostics
 // that are read as events.
 var noDocument = map[string]bool{
-	baton.EventFrameRejected{}.EventType(): true,
+	baton.EventFrameRejected{}.EventType():       true,
+	baton.EventHandoffSqueezed{}.EventType():     true,
+	baton.EventHandoffCompareAsked{}.EventType(): true,
+	baton.EventHandoffCompared{}.EventType():     true,
 }
 
 type projection struct {

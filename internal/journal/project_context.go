@@ -20,6 +20,9 @@ func (p *projection) delivery(data baton.EventData) {
 			f := patch{"delivery": link}
 			f.stamp("updated_at", p.event.At)
 			p.change(KindHandoff, string(d.Handoff), f)
+			if d.Run != "" { // in the order in which they are given
+				p.change(KindRun, string(d.Run), patch{"handoffs": patch{string(d.Handoff): p.version()}})
+			}
 		}
 	case baton.EventDeliveryChanged:
 		f := patch{"state": d.Status}
@@ -65,13 +68,22 @@ func (p *projection) handoff(data baton.EventData) {
 		if !d.Covered.Empty() {
 			f["covered_runs"] = patch{"from": d.Covered.First(), "to": d.Covered.Last()}
 		}
+		put(f, "supersedes", d.Supersedes)
 		f.stamp("created_at", at)
 		f.stamp("updated_at", at)
 		p.create(KindHandoff, string(d.Handoff), d.Run, p.version(), f)
-		p.change(KindRun, string(d.Run), patch{"handoff_id": d.Handoff})
+		if d.Run != "" {
+			p.change(KindRun, string(d.Run), patch{"handoff_id": d.Handoff})
+		}
+	case baton.EventHandoffAssigned:
+		f := patch{"run_id": nil}
+		put(f, "run_id", d.Run)
+		f.stamp("updated_at", at)
+		p.change(KindHandoff, string(d.Handoff), f)
 	case baton.EventHandoffReady:
 		f := patch{"status": baton.HandoffReady, "text": d.Text, "digest": d.Digest, "estimated_tokens": d.Tokens,
 			"omitted": d.Omitted, "redactions": d.Redactions, "created_by_provider": d.CreatedBy}
+		put(f, "edited_from", d.EditedFrom)
 		if len(d.Document) > 0 {
 			f["document"] = d.Document
 		}
@@ -79,7 +91,6 @@ func (p *projection) handoff(data baton.EventData) {
 		p.change(KindHandoff, string(d.Handoff), f)
 	case baton.EventHandoffChanged:
 		f := patch{"status": d.Status}
-		put(f, "supersedes", d.Supersedes)
 		put(f, "error", d.Err)
 		f.stamp("updated_at", at)
 		p.change(KindHandoff, string(d.Handoff), f)

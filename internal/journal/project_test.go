@@ -186,5 +186,5 @@ func TestHandoff(t *testing.T) {
 		"source":{"thread_id":"thr_1","provider_thread_id":"pth_1"},"target":{"thread_id":"thr_1","run_id":"run_9"},
 		"resolution":{"strategy":"portable","fidelity":"lower","reasons":[{"signal":"missing","decisive":true}]},
 		"created_at":"2026-03-01T09:00:00Z","updated_at":"2026-03-01T09:00:07Z"}`)
-	wantDoc(t, docs, KindRun, "run_9", `{"handoff_id":"hnd_1"}`)
+	wantDoc(t, docs, KindRun, "run_9", `{"handoff_id":"hnd_1","handoffs":{"hnd_1":5}}`)
 }

@@ -59,6 +59,8 @@ func (p *projection) run(data baton.EventData) {
 		f := patch{"ordinal": d.Ordinal, "status": baton.RunQueued, "trigger": d.Trigger, "provider": d.Provider}
 		put(f, "message_id", d.Message)
 		put(f, "settings", d.Settings)
+		put(f, "clean_context", d.Clean)
+		put(f, "handoff_digest", d.HandoffDigest)
 		f.stamp("created_at", at)
 		f["id"], f["thread_id"] = d.Run, p.event.Thread
 		p.add(Change{Kind: KindRun, ID: string(d.Run), Run: d.Run, Position: int64(d.Ordinal)}, f)
@@ -122,11 +124,14 @@ func (p *projection) attempt(data baton.EventData) {
 		// The newest attempt is the selected one until its end says otherwise.
 		f := patch{"ordinal": d.Ordinal, "root_node_id": d.RootNode, "provider_thread_id": d.ProviderThread,
 			"reason": d.Reason, "status": baton.AttemptPending, "selected": true}
+		put(f, "strategy", d.Strategy)
+		putList(f, "reasons", d.Reasons)
+		putList(f, "rejected", d.Rejected)
 		f.stamp("created_at", at)
 		p.create(KindAttempt, string(d.Attempt), d.Run, p.version(), f)
 		p.create(KindNode, string(d.RootNode), d.Run, p.version(), patch{"attempt_id": d.Attempt, "kind": baton.NodeRootTurn,
 			"counts_for_run": true, "provider_thread_id": d.ProviderThread})
-		p.change(KindRun, string(d.Run), patch{"provider_thread_id": d.ProviderThread})
+		p.change(KindRun, string(d.Run), patch{"provider_thread_id": d.ProviderThread, "handoff_id": nil, "handoffs": nil})
 		p.touch(false, patch{"active_provider_thread_id": d.ProviderThread})
 	case baton.EventAttemptRunning:
 		f := patch{"status": baton.AttemptRunning, "provider_turn_id": d.Turn}

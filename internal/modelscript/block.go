@@ -30,8 +30,8 @@ type Block struct {
 	Failed bool   `json:"failed,omitempty"`  // a result marked as an error
 }
 
-// said returns what the user said in the block, or "".
-func (b Block) said() string {
+// Said returns what the user said in the block, or "".
+func (b Block) Said() string {
 	if b.Role != RoleUser || b.Kind != KindText && b.Kind != KindFold {
 		return ""
 	}
@@ -60,7 +60,7 @@ func (b Block) breaks() bool {
 // script returns the marks that the user said in the block, or none where it
 // has no mark of ours.
 func (b Block) script() []directive.Directive {
-	marks := directive.Parse(b.said())
+	marks := directive.Parse(b.Said())
 	for _, m := range marks {
 		if verbs[m.Verb] {
 			return marks

@@ -63,7 +63,7 @@ func (r Request) Texts() []Block {
 func (r Request) UserTexts() []string {
 	var out []string
 	for _, b := range r.blocks {
-		if s := b.said(); s != "" {
+		if s := b.Said(); s != "" {
 			out = append(out, s)
 		}
 	}

@@ -100,8 +100,8 @@ func due(blocks []Block) ([]directive.Directive, string) {
 			texts, acting = 0, true
 		case b.breaks():
 			over = true
-		case b.said() != "":
-			newer = b.said()
+		case b.Said() != "":
+			newer = b.Said()
 			over = over || !acting
 		}
 	}

@@ -108,7 +108,7 @@ func TestSaid(t *testing.T) {
 		{"[Request interrupted by user]", ""},
 	}
 	for _, tt := range tests {
-		if got := (Block{Role: RoleUser, Kind: KindText, Text: tt.text}).said(); got != tt.want {
+		if got := (Block{Role: RoleUser, Kind: KindText, Text: tt.text}).Said(); got != tt.want {
 			t.Errorf("said(%q) = %q, want %q", tt.text, got, tt.want)
 		}
 	}

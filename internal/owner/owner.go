@@ -97,19 +97,12 @@ func New(cfg Config, id baton.ThreadID) *Owner {
 // items that are open.
 func Load(cfg Config, id baton.ThreadID, l journal.Loaded, texts map[baton.ItemID]*decide.Text) (*Owner, error) {
 	o := New(cfg, id)
+	var err error
+	if o.state, err = Fold(id, l); err != nil {
+		return nil, err
+	}
 	if l.Snapshot != nil && l.Snapshot.Shape == decide.SnapshotShape {
-		if err := json.Unmarshal(l.Snapshot.State, o.state); err != nil {
-			return nil, fmt.Errorf("thread %s: snapshot: %w", id, err)
-		}
 		o.snapshot = l.Snapshot.Version
-	}
-	if len(l.Tail) > 0 && l.Tail[0].Version != o.state.Version+1 {
-		return nil, fmt.Errorf("thread %s: the snapshot has a shape that this version does not read, and the events before it are not there", id)
-	}
-	for _, e := range l.Tail {
-		if err := o.state.Apply(e); err != nil {
-			return nil, fmt.Errorf("thread %s: event %d: %w", id, e.Version, err)
-		}
 	}
 	o.state.Texts = texts
 	for _, mark := range l.Sessions {
@@ -127,6 +120,25 @@ func Load(cfg Config, id baton.ThreadID, l journal.Loaded, texts map[baton.ItemI
 		}
 	}
 	return o, nil
+}
+
+// Fold makes the state of a stored thread, without the streamed text of open items.
+func Fold(id baton.ThreadID, l journal.Loaded) (*decide.State, error) {
+	s := &decide.State{}
+	if l.Snapshot != nil && l.Snapshot.Shape == decide.SnapshotShape {
+		if err := json.Unmarshal(l.Snapshot.State, s); err != nil {
+			return nil, fmt.Errorf("thread %s: snapshot: %w", id, err)
+		}
+	}
+	if len(l.Tail) > 0 && l.Tail[0].Version != s.Version+1 {
+		return nil, fmt.Errorf("thread %s: the snapshot has a shape that this version does not read, and the events before it are not there", id)
+	}
+	for _, e := range l.Tail {
+		if err := s.Apply(e); err != nil {
+			return nil, fmt.Errorf("thread %s: event %d: %w", id, e.Version, err)
+		}
+	}
+	return s, nil
 }
 
 // State returns the committed state. It must not be changed.

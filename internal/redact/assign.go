@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // maxValue is how much of a value is judged, in bytes.
 const maxValue = 256
@@ -18,6 +21,9 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	if kind == "bearer" {
 		return bearer(s, j)
 	}
+	if kind == "basic" {
+		return basic(s, j)
+	}
 	flag := i >= 2 && s[i-1] == '-' && s[i-2] == '-'
 	v, direct, ok := operator(s, j, flag || kind == "aws_secret_key")
 	if !ok {
@@ -25,7 +31,11 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	}
 	from, stop, quoted := value(s, v)
 	to = until(s, from, from+maxValue, stop)
-	if known, _ := tokenAt(s, from); known != "" {
+	marked := strings.Index(s[from:to], mark)
+	if marked >= 0 {
+		to = from + marked
+	}
+	if known, _ := tokenAt(s, from); known != "" || marked == 0 {
 		return 0, 0, "" // found, with its better name, when the scan comes to it
 	}
 	if strings.EqualFold(s[i:j], "pass") && s[j] != '=' {
@@ -34,11 +44,17 @@ func assigned(s string, i, j int) (from, to int, kind string) {
 	if direct && from > v && i > 0 && s[i-1] == s[v] {
 		return 0, 0, "" // "TOKEN=" + value: the quote ends a string
 	}
+	if kind == "aws_secret_key" && awsShape(s[from:to]) {
+		return from, to, kind
+	}
 	query := i > 0 && (s[i-1] == '?' || s[i-1] == '&')
 	literal := quoted || flag || query && direct || direct && upperName(s[i:j])
-	call := to < len(s) && (s[to] == '(' || s[to] == '[')
+	call := marked < 0 && to < len(s) && (s[to] == '(' || s[to] == '[')
 	if call && !quoted || !secret(s[from:to], kind == "password", literal) {
 		return 0, 0, ""
+	}
+	if marked >= 0 {
+		return from, to, kind
 	}
 	to = until(s, to, len(s), stop)
 	if !quoted && s[to-1] == '.' {
@@ -62,13 +78,19 @@ var endings = []struct{ end, kind string }{
 
 // names returns the kind of secret that a name promises, or "".
 func names(name string) string {
-	name = strings.TrimRight(name, "_-0123456789")
-	if len(name) < 3 || len(name) > 80 || strings.IndexByte("dtnesyr", name[len(name)-1]|0x20) < 0 {
+	for len(name) > 0 && afterName[name[len(name)-1]] {
+		name = name[:len(name)-1]
+	}
+	if len(name) < 3 || len(name) > 80 || !lastOfName[name[len(name)-1]|0x20] {
 		return ""
 	}
-	var buf [80]byte
+	if strings.EqualFold(name, "basic") {
+		return "basic"
+	}
+	const most = 32 // more than the longest of endings, and no more than Go compares without a copy on the heap
+	var buf [most]byte
 	flat := buf[:0]
-	for k := range len(name) {
+	for k := max(0, len(name)-most); k < len(name); k++ {
 		if c := name[k]; c != '_' && c != '-' {
 			if isUpper(c) {
 				c |= 0x20
@@ -81,7 +103,7 @@ func names(name string) string {
 		return "bearer"
 	case n == "pwd" && upperName(name), n == "oldpwd":
 		return "" // the shell's working directory
-	case n == "pass", n == "dbpass", strings.HasSuffix(strings.ToLower(name), "_pass"):
+	case n == "pass", n == "dbpass", len(name) > 5 && strings.EqualFold(name[len(name)-5:], "_pass"):
 		return "password"
 	default:
 		for _, e := range endings {
@@ -92,6 +114,10 @@ func names(name string) string {
 	}
 	return ""
 }
+
+// What may follow a name of a secret in a word, and its last letters: most words
+// are known by them to be none.
+var afterName, lastOfName = setOf("_-0123456789"), setOf("dtnesyrc")
 
 // operator skips what stands between a name and its value: a closing quote,
 // then = or : or := or =>, or space alone where bare allows it. Direct says that
@@ -166,6 +192,29 @@ func bearer(s string, j int) (from, to int, kind string) {
 	return from, to, "bearer_token"
 }
 
+// basic handles "Basic " and what a header has after it: Base64 of user:password.
+// The word is common, so what follows it is decoded.
+func basic(s string, j int) (from, to int, kind string) {
+	const longest = 1024
+	from = span(s, j, isBlank)
+	to = from
+	for to < len(s) && to < from+longest && (isBase64(s[to]) || s[to] == '-' || s[to] == '_') {
+		to++
+	}
+	if from == j || to-from < 8 {
+		return 0, 0, ""
+	}
+	said, err := base64.StdEncoding.DecodeString(unURL.Replace(s[from : to-(to-from)%4]))
+	user, _, ok := strings.Cut(string(said), ":")
+	if err != nil || !ok || user == "" || strings.IndexFunc(string(said), func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return 0, 0, ""
+	}
+	return from, span(s, to, isPEM), "basic_auth"
+}
+
+// unURL makes Base64 for URLs the usual one.
+var unURL = strings.NewReplacer("-", "+", "_", "/")
+
 // secret judges a value. Literal says that it stands where a literal stands, in
 // quotes or in an environment, and not where code would have an expression.
 func secret(v string, password, literal bool) bool {
@@ -202,6 +251,12 @@ func placeholder(v string) bool {
 		return true
 	}
 	return false
+}
+
+// awsShape says that a value is as long as a secret of AWS and made of the same.
+func awsShape(v string) bool {
+	t := look(v)
+	return len(v) == 40 && span(v, 0, isBase64) == len(v) && t.upper && t.lower && entropy(v) >= 3.5
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -62,21 +62,27 @@ func pemLabel(s string, i int) (end int, private bool) {
 func bodyAfter(s string, i int) int {
 	end := i
 	for {
-		i = span(s, i, isBreak)
+		for {
+			i = span(s, i, isBreak)
+			if !strings.HasPrefix(s[i:], `\n`) && !strings.HasPrefix(s[i:], `\r`) {
+				break
+			}
+			i += 2
+		}
 		to := span(s, i, isPEM)
 		if to-i < 16 {
 			return end
 		}
 		end, i = to, to
-		if strings.HasPrefix(s[i:], `\n`) {
-			i += 2
-		}
 	}
 }
 
 // bodyBefore returns the beginning of the lines of Base64 that end at i.
 func (sc *scanner) bodyBefore(i int) int {
 	s, low, from := sc.s, max(sc.done, sc.floor), i
+	if i > low && s[i-1] == '+' {
+		i-- // of a diff, where it begins the end line too
+	}
 	for least := 4; ; least = 16 {
 		for i > low && (isBreak(s[i-1]) || s[i-1] == '\\') {
 			i--

@@ -21,7 +21,28 @@ import "strings"
 // there were. Kinds are lower-case words such as github_token, password,
 // private_key. A text without secrets is returned as it is, without a copy.
 // Text that is no UTF-8 is left as it is around the secrets.
+//
+// What it returns holds nothing more that it would take: Text of it is the same.
 func Text(s string) (string, int) {
+	total := 0
+	for range maxPasses {
+		got, n := pass(s)
+		if n == 0 {
+			break
+		}
+		s, total = got, total+n
+	}
+	return s, total
+}
+
+// maxPasses is how often a text with secrets is looked at: what took the place
+// of one may show what stands beside it in another light.
+const maxPasses = 8
+
+// mark begins what stands in a secret's place.
+const mark = "[redacted:"
+
+func pass(s string) (string, int) {
 	sc := scanner{s: s, end: -1}
 	for i := 0; i < len(s); {
 		i = sc.step(i)
@@ -47,7 +68,7 @@ type scanner struct {
 // hide replaces s[from:to], which begins at done or later.
 func (sc *scanner) hide(from, to int, kind string) int {
 	sc.out.WriteString(sc.s[sc.done:from])
-	sc.out.WriteString("[redacted:")
+	sc.out.WriteString(mark)
 	sc.out.WriteString(kind)
 	sc.out.WriteByte(']')
 	sc.done = to
@@ -108,14 +129,22 @@ func (sc *scanner) url(i int) int {
 	if strings.HasPrefix(s[i:], "[") {
 		return i // an address of IPv6, or redacted
 	}
-	first, at := -1, -1
+	first, at, port := -1, -1, true // port: what follows the colon is digits so far
+scan:
 	for j := i; j < len(s) && !endAuthority[s[j]]; j++ {
-		switch {
-		case s[j] == ':' && first < 0:
+		switch c := s[j]; {
+		case c == ':' && first < 0:
 			first = j
-		case s[j] == '@':
+		case c == '@':
 			at = j
+		case c == '#' && (first < 0 || at >= 0 || port):
+			break scan // a fragment; in a password it is a character that nobody escaped
+		case first >= 0 && !isDigit(c):
+			port = false
 		}
+	}
+	if user := until(s, i, at, &endUser); user-i >= 20 && random(s[i:user]) {
+		return sc.hide(i, at, "url_password") // a token in the user's place
 	}
 	if first < 0 || at < first+2 || placeholder(s[first+1:at]) {
 		return i
@@ -123,28 +152,40 @@ func (sc *scanner) url(i int) int {
 	return sc.hide(first+1, at, "url_password")
 }
 
-var endAuthority = setOf("/?#\"'`<>\\ \t\r\n")
+var endUser = setOf(":")
+
+var endAuthority = setOf("/?\"'`<>\\ \t\r\n")
 
 // escape returns the length of the escape at the head of s, so that what
 // follows it is seen from its first letter: "\n" and "\u000a" in JSON, "%3D" in
-// a URL, a colour code of a terminal. Anything else is one byte.
+// a URL, a colour code of a terminal, raw or escaped itself. Anything else is
+// one byte.
 func escape(s string) int {
+	for _, esc := range escs {
+		if len(s) > len(esc) && s[len(esc)] == '[' && strings.EqualFold(s[:len(esc)], esc) {
+			n := len(esc) + 1
+			for most := min(len(s), n+14); n < most && (s[n] == ';' || isDigit(s[n])); n++ {
+			}
+			return min(n+1, len(s))
+		}
+	}
 	n := 1
 	switch {
 	case len(s) < 2:
 	case s[0] == '\\' && s[1] == 'u':
 		n = 6
+	case s[0] == '\\' && s[1] == 'x':
+		n = 4
 	case s[0] == '\\' && strings.IndexByte("nrtbf", s[1]) >= 0:
 		n = 2
 	case s[0] == '%' && isHex(s[1]):
 		n = 3
-	case s[0] == 0x1b && s[1] == '[':
-		for n = 2; n < len(s) && n < 16 && (s[n] == ';' || isDigit(s[n])); n++ {
-		}
-		n++
 	}
 	return min(n, len(s))
 }
+
+// escs are the ways to write ESC.
+var escs = []string{"\x1b", `\u001b`, `\x1b`, `\033`, `\e`}
 
 // Classes of bytes, as far as the scan cares.
 const (

@@ -3,6 +3,7 @@ package redact
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -36,6 +37,14 @@ func TestFindsSecrets(t *testing.T) {
 		{"removed line of a diff", "-" + key("ghp"+"_", 36), "-[redacted:github_token]"},
 		{"in JSON, after a line break", `{"a":"x\n` + key("ghp"+"_", 36) + `"}`, `{"a":"x\n[redacted:github_token]"}`},
 		{"in colour", "\x1b[31m" + key("ghp"+"_", 36) + "\x1b[0m", "\x1b[31m[redacted:github_token]\x1b[0m"},
+		{"in colour, in JSON", `{"o":"\u001b[1;32m` + key("ghp"+"_", 36) + `\u001B[0m"}`, `{"o":"\u001b[1;32m[redacted:github_token]\u001B[0m"}`},
+		{"in colour, as a shell has it", `printf '\033[31m` + key("ghp"+"_", 36) + `\e[0m'`, `printf '\033[31m[redacted:github_token]\e[0m'`},
+		{"private key in JSON, end lost", `"-----BEGIN ` + `PRIVATE KEY-----\n` + key("MIIE", 60) + `\n"`, `"[redacted:private_key]\n"`},
+		{"url, # inside", "https://me:" + "pa#ss" + "w@host/", "https://me:[redacted:url_password]@host/"},
+		{"url, token for a user", "https://" + key("", 24) + ":x@host/", "https://[redacted:url_password]@host/"},
+		{"basic", "authorization: Basic " + "YXBwOk" + "R1aHR4bg==", "authorization: Basic [redacted:basic_auth]"},
+		{"webhook", "https://hooks.slack.com/services/" + "T00000000/B00000000/" + key("", 24), "https://[redacted:slack_webhook]"},
+		{"letters alone", key("hf"+"_", 0) + "AxaTrenQAHVDEGfrRHMM" + "PLjlsTxRuIFDRQ", "[redacted:huggingface_token]"},
 		{"percent escape", "a%3D" + key("ghp"+"_", 36), "a%3D[redacted:github_token]"},
 		{"the better name", "GITHUB_TOKEN=" + key("ghp"+"_", 36), "GITHUB_TOKEN=[redacted:github_token]"},
 		{"openai", key("sk"+"-", 48), "[redacted:api_key]"},
@@ -61,8 +70,8 @@ func TestFindsSecrets(t *testing.T) {
 		{"a value longer than is judged", "token: " + key("", 3000) + " x", "token: [redacted:token] x"},
 		{"private key", "a\n" + block("RSA PRIVATE KEY", body) + "\nb", "a\n[redacted:private_key]\nb"},
 		{"private key in JSON", `"` + strings.ReplaceAll(block("PRIVATE KEY", body), "\n", `\n`) + `"`, `"[redacted:private_key]"`},
-		{"private key, end lost", "-----BEGIN EC PRIVATE KEY-----\n" + strings.TrimSuffix(body, "Qk8s==\n") + "\nThat is all.", "[redacted:private_key]\n\nThat is all."},
-		{"private key, begin lost", "so:\n" + body + "-----END PRIVATE KEY-----\nb", "so[redacted:private_key]\nb"},
+		{"private key, end lost", pemBegin + "EC PRIVATE KEY-----\n" + strings.TrimSuffix(body, "Qk8s==\n") + "\nThat is all.", "[redacted:private_key]\n\nThat is all."},
+		{"private key, begin lost", "so:\n" + body + pemEnd + "PRIVATE KEY-----\nb", "so[redacted:private_key]\nb"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,6 +104,7 @@ func TestLeavesTheRestAlone(t *testing.T) {
 		`--- PASS: TestReconnect/case#01 (0.00s)`, `"token": "unexpected token 2 in line 4"`,
 		`func (t *Token256) Secret() {}`, `if token == sha256Token1 {`, `Secret::new(a1b2c3d4e5f6)`,
 		"sk-loading-spinner-container-wide", "risk-" + chance, "ghp" + "_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		"basic authentication, Basic understanding, BASIC programs", "npm_configurationForThePackageManagerOfTheHouse", "http://host:8080#a@b", "https://docs.example.com/a#b:c@d", `C:\x64\ebin`,
 		"AKIA and ASIA are prefixes", "AKIA" + upper(chance[:20]), "eyJhbGciOi is how they begin",
 		"https://example.com/a:b@c", "see http://host:8080/@scope/pkg", "https://user:$PASS@host", "https://user:password@host", "ssh://git@host:22/x",
 		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "----------", "\\", "%", "\x1b[", `\u00`,
@@ -108,7 +118,9 @@ func TestLeavesTheRestAlone(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"token: " + chance, block("PRIVATE KEY", body), aws + " " + jwt, "://a:b@c", `\"secret\":\"` + chance} {
+	for _, s := range []string{"token: " + chance, block("PRIVATE KEY", body), aws + " " + jwt, "://" + "a:b@c", `\"secret\":\"` + chance,
+		"Basic " + key("dXNlcjpodW50", 12) + " token=", "https://" + "a:b#c@" + chance + "@d", "AKIA" + upper(chance[:16]) + " " + chance[:40], "é\xffpassword=é" + chance,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -122,14 +134,29 @@ func FuzzText(f *testing.F) {
 		if strings.Count(got, "[redacted:") < n {
 			t.Fatalf("Text(%q) = %q counts %d", s, got, n)
 		}
+		if again, n := Text(got); again != got || n != 0 {
+			t.Fatalf("Text(%q) = %q, and of that %q, %d", s, got, again, n)
+		}
 	})
 }
 
-// Time grows with length alone: what makes one scan begin anew inside another
-// would show here as minutes.
+// Time grows with length alone, for one line of megabytes too: what makes one
+// scan begin anew inside another would take minutes here, not 0.1 s.
 func TestLinear(t *testing.T) {
-	for _, unit := range []string{"eyJ.", "token=", "SG.", "://", "://a:", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "sk-", "a", "password: \"", "--token ", "AKIA ", `\`, "\n"} {
-		Text(strings.Repeat(unit, (2<<20)/len(unit)))
+	for _, unit := range []string{
+		"eyJ.", "eyJhbGciOiJI.eyJ", "token=", "x=\"", "password=é", "SG.", "://", "://a:", "://a:b#", "://aB3dE5gH7", pemBegin + "PRIVATE KEY-----",
+		pemEnd + "PRIVATE KEY-----", pemEnd + `PRIVATE KEY-----\n`, "sk-", "npm_aB", "a", "aB3", "password: \"", "--token ", "AKIA ", "AKIAAAAAAAAAAAAAAAAA ",
+		"Basic ", "Basic YXBw", "hooks.slack.com/services/", `\u001b[1`, "\x1b[", `\`, "\n",
+	} {
+		s := strings.Repeat(unit, (2<<20)/len(unit))
+		began := time.Now()
+		if Text(s); time.Since(began) > 10*time.Second {
+			t.Errorf("%q: 2 MB take %v", unit, time.Since(began))
+		}
+	}
+	long := "://a:" + strings.Repeat("1", 1<<20) + "x" + strings.Repeat("#", 1<<20) + "@h"
+	if _, n := Text(long); n != 1 {
+		t.Errorf("a long password of a URL: %d found", n)
 	}
 }
 

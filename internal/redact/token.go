@@ -28,6 +28,8 @@ var tokens = []token{
 	{kind: "github_token", prefix: "ghr_", min: 30, of: isName},
 	{kind: "github_token", prefix: "github_pat_", min: 22, of: isName},
 	{kind: "gitlab_token", prefix: "glpat-", min: 20, of: isName},
+	{kind: "gitlab_token", prefix: "glrt-", min: 20, of: isName},
+	{kind: "gitlab_token", prefix: "gldt-", min: 20, of: isName},
 	{kind: "anthropic_key", prefix: "sk-ant-", min: 20, of: isName},
 	{kind: "openai_key", prefix: "sk-proj-", min: 20, of: isName},
 	{kind: "openai_key", prefix: "sk-svcacct-", min: 20, of: isName},
@@ -36,15 +38,21 @@ var tokens = []token{
 	{kind: "stripe_key", prefix: "sk_live_", min: 16, of: isName},
 	{kind: "stripe_key", prefix: "rk_live_", min: 16, of: isName},
 	{kind: "stripe_key", prefix: "sk_test_", min: 16, of: isName},
+	{kind: "stripe_key", prefix: "rk_test_", min: 16, of: isName},
+	{kind: "stripe_key", prefix: "whsec_", min: 24, of: isName, mixed: true},
 	{kind: "slack_token", prefix: "xoxb-", min: 10, of: isName},
 	{kind: "slack_token", prefix: "xoxp-", min: 10, of: isName},
 	{kind: "slack_token", prefix: "xoxa-", min: 10, of: isName},
 	{kind: "slack_token", prefix: "xoxr-", min: 10, of: isName},
 	{kind: "slack_token", prefix: "xoxs-", min: 10, of: isName},
 	{kind: "slack_token", prefix: "xoxe-", min: 10, of: isName},
+	{kind: "slack_token", prefix: "xoxc-", min: 10, of: isName},
+	{kind: "slack_token", prefix: "xoxd-", min: 10, of: isName},
+	{kind: "slack_webhook", prefix: "hooks.slack.com/services/", min: 30, of: isPath},
 	{kind: "slack_token", prefix: "xapp-", min: 10, of: isName, mixed: true},
 	{kind: "google_api_key", prefix: "AIza", min: 35, of: isName},
 	{kind: "google_token", prefix: "ya29.", min: 20, of: isName},
+	{kind: "google_token", prefix: "GOCSPX-", min: 24, of: isName},
 	{kind: "npm_token", prefix: "npm_", min: 36, of: isName, mixed: true},
 	{kind: "huggingface_token", prefix: "hf_", min: 30, of: isName, mixed: true},
 	{kind: "pypi_token", prefix: "pypi-AgEI", min: 40, of: isName},
@@ -53,6 +61,15 @@ var tokens = []token{
 	{kind: "sendgrid_key", prefix: "SG.", min: 16, of: isName, mixed: true, dotted: true},
 	{kind: "groq_key", prefix: "gsk_", min: 40, of: isName, mixed: true},
 	{kind: "xai_key", prefix: "xai-", min: 40, of: isName, mixed: true},
+	{kind: "nvidia_key", prefix: "nvapi-", min: 40, of: isName, mixed: true},
+	{kind: "perplexity_key", prefix: "pplx-", min: 32, of: isName, mixed: true},
+	{kind: "replicate_token", prefix: "r8_", min: 30, of: isName, mixed: true},
+	{kind: "linear_key", prefix: "lin_api_", min: 32, of: isName, mixed: true},
+	{kind: "shopify_token", prefix: "shpat_", min: 32, of: isName, mixed: true},
+	{kind: "shopify_token", prefix: "shpss_", min: 32, of: isName, mixed: true},
+	{kind: "vault_token", prefix: "hvs.", min: 24, of: isName, mixed: true},
+	{kind: "rubygems_key", prefix: "rubygems_", min: 40, of: isName, mixed: true},
+	{kind: "postman_key", prefix: "PMAK-", min: 40, of: isName, mixed: true},
 	{kind: "age_key", prefix: "AGE-SECRET-KEY-1", min: 50, of: isUpperDigit},
 }
 
@@ -80,7 +97,7 @@ func tokenAt(s string, i int) (kind string, end int) {
 		end := span(s, from, k.of)
 		body := s[from:end]
 		long := k.max > 0 && (len(body) > k.max || end < len(s) && isName(s[end]))
-		if len(body) < k.min || long || entropy(body) < 2.5 || k.mixed && !random(body) {
+		if len(body) < k.min || long || entropy(body) < 2.5 || k.mixed && !random(body) && !jumbled(body) {
 			continue
 		}
 		if k.dotted {
@@ -135,6 +152,7 @@ func span(s string, i int, of func(byte) bool) int {
 
 func isName(c byte) bool       { return classes[c]&inWord != 0 }
 func isUpperDigit(c byte) bool { return isUpper(c) || isDigit(c) }
+func isPath(c byte) bool       { return isName(c) || c == '/' }
 func isBase64(c byte) bool     { return isLetter(c) || isDigit(c) || c == '+' || c == '/' }
 
 // random says whether a long word looks made by chance: letters and digits
@@ -142,6 +160,21 @@ func isBase64(c byte) bool     { return isLetter(c) || isDigit(c) || c == '+' ||
 func random(s string) bool {
 	t := look(s)
 	return t.letters > 0 && t.digits > 1 && t.switches >= 3 && entropy(s) >= 3
+}
+
+// jumbled says the same of letters alone: nearly as many are capitals as are not,
+// which no word and no name in code has.
+func jumbled(s string) bool {
+	capitals := 0
+	for i := range len(s) {
+		switch {
+		case !isLetter(s[i]) && !isDigit(s[i]):
+			return false
+		case isUpper(s[i]):
+			capitals++
+		}
+	}
+	return len(s) >= 24 && capitals*5 >= len(s) && capitals*5 <= 4*len(s) && entropy(s) >= 3.8
 }
 
 // looks counts what a word is made of.

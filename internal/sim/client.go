@@ -18,8 +18,14 @@ func (w *world) client() {
 		return
 	case n < 9 && !w.calm && w.counter < 400:
 		provider := []string{"a", "b", ""}[w.rng.IntN(3)]
-		c.Data = baton.CommandSend{Text: fmt.Sprintf("message %d", w.counter), Provider: provider}
-	case n < 10 && !w.calm:
+		c.Data = w.insist(baton.CommandSend{Text: fmt.Sprintf("message %d", w.counter), Provider: provider})
+	case n == 9 && !w.calm && w.rng.IntN(3) == 0:
+		data, ok := w.regenerate()
+		if !ok {
+			return
+		}
+		c.Data = data
+	case n < 11 && !w.calm:
 		c.Data = w.rarely()
 	case n < 13:
 		c.Data = baton.CommandResumeQueue{}

@@ -221,6 +221,7 @@ func (w *world) decide() error {
 	w.own.Commit()
 	w.inbox = w.inbox[min(fromInbox, res.Handled):]
 	for _, r := range res.Replies {
+		w.moved(r)
 		c := w.sent[r.Command]
 		if send, ok := c.Data.(baton.CommandSend); ok && r.Err == nil {
 			w.accepted[send.Text] = r.Reply
@@ -321,7 +322,9 @@ func (w *world) perform() {
 		s.stop = true
 		done(nil)
 	case baton.EffectBuildHandoff:
-		done(baton.FactHandoffBuilt{Handoff: data.Handoff, Document: []byte("{}"), Text: "handoff " + fmt.Sprint(data.Covered), Digest: "sha256:0"})
+		f := built(data)
+		f.Squeezed = data.To != "" && w.rng.IntN(10) == 0
+		done(f)
 	case baton.EffectFindEvidence:
 		f := baton.FactEvidence{Delivery: data.Delivery, Verdict: baton.VerdictHasNot}
 		if slices.ContainsFunc(w.conversations[data.NativeID], func(r record) bool { return r.Delivery == data.Delivery }) {

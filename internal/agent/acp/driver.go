@@ -32,6 +32,7 @@ type Options struct {
 var Default = baton.Capabilities{
 	Interrupt: true, Approvals: true, SessionApproval: true, Questions: true,
 	Todos: true, Subagents: true, Injection: baton.InjectPreamble,
+	Settings: baton.SettingChanges{Model: baton.ChangeNone, Effort: baton.ChangeNone, PermissionMode: baton.ChangeNone},
 }
 
 // New makes the driver of the agents that are configured under name. With

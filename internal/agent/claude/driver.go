@@ -38,6 +38,7 @@ func (Driver) Capabilities() baton.Capabilities {
 		Plans:           true,
 		Subagents:       true,
 		Injection:       baton.InjectSyntheticUser,
+		Settings:        baton.SettingChanges{Model: baton.ChangeLive, Effort: baton.ChangeOnResume, PermissionMode: baton.ChangeLive},
 		Evidence:        true,
 	}
 }

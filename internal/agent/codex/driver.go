@@ -36,6 +36,7 @@ func (Driver) Capabilities() baton.Capabilities {
 		Plans:           true,
 		Injection:       baton.InjectSyntheticUser,
 		Subagents:       true,
+		Settings:        baton.SettingChanges{Model: baton.ChangeLive, Effort: baton.ChangeLive, PermissionMode: baton.ChangeLive},
 		Evidence:        true,
 	}
 }
