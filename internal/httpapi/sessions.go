@@ -111,6 +111,16 @@ func livingSessions(ctx context.Context, r journal.Reader) ([]LivingSession, err
 	return out, nil
 }
 
+// working says whether a run has left the queue.
+func (d threadDoc) working() bool {
+	for _, r := range d.OpenRuns {
+		if r.Status != string(baton.RunQueued) {
+			return true
+		}
+	}
+	return false
+}
+
 // look adds what follows from the session's newest turn and its requests.
 func (d *sessionDoc) look(ctx context.Context, r journal.Reader, t *threadDoc) error {
 	d.ThreadTitle = t.Title
@@ -140,7 +150,7 @@ func (d *sessionDoc) look(ctx context.Context, r journal.Reader, t *threadDoc) e
 		d.Activity = "starting"
 	case open && len(t.Pending) > 0:
 		d.Activity = "waiting"
-	case open:
+	case open || t.working(): // a thread has one session at a time
 		d.Activity = "running"
 	case len(d.Detached) > 0:
 		d.Activity = "detached"
