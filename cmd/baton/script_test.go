@@ -53,6 +53,8 @@ func TestScript(t *testing.T) {
 			"newer": cmdNewer,
 			"gone":  cmdGone,
 			"ends":  cmdEnds,
+			"tty":   cmdTTY,
+			"fits":  cmdFits,
 		},
 	})
 }
