@@ -34,7 +34,7 @@ func (a *app) completeThreads(_ *cobra.Command, args []string, _ string) ([]stri
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.completing(func(ctx context.Context, c *client.Client) (out []string) {
-		var p httpapi.Page[httpapi.Thread]
+		var p httpapi.Page[httpapi.ThreadRow]
 		_ = c.Get(ctx, "/api/threads", url.Values{"limit": {"50"}}, &p)
 		for _, t := range p.Items {
 			out = append(out, t.ID+"\t"+cut(t.Title, 40))
@@ -47,7 +47,7 @@ func (a *app) completeThreads(_ *cobra.Command, args []string, _ string) ([]stri
 func (a *app) completeThreadsIn(state string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.completing(func(ctx context.Context, c *client.Client) (out []string) {
-			var p httpapi.Page[httpapi.Thread]
+			var p httpapi.Page[httpapi.ThreadRow]
 			_ = c.Get(ctx, "/api/threads", url.Values{"limit": {"50"}, "state": {state}}, &p)
 			for _, t := range p.Items {
 				out = append(out, t.ID+"\t"+cut(t.Title, 40))
@@ -76,7 +76,7 @@ func (a *app) completeHandoffs(_ *cobra.Command, args []string, _ string) ([]str
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.completing(func(ctx context.Context, c *client.Client) (out []string) {
-		var threads httpapi.Page[httpapi.Thread]
+		var threads httpapi.Page[httpapi.ThreadRow]
 		_ = c.Get(ctx, "/api/threads", url.Values{"limit": {"10"}}, &threads)
 		for _, t := range threads.Items {
 			var p httpapi.Page[httpapi.Handoff]

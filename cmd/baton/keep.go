@@ -62,8 +62,7 @@ there are of it. Secrets are taken out of both, and counted. No agent is needed.
 
 func (a *app) writeExport(file string, text []byte) error {
 	if file == "" || file == "-" {
-		_, err := a.out.Write(text)
-		return err
+		return a.exact(string(text))
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

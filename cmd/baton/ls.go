@@ -33,7 +33,7 @@ the threads are those in which the text stands (see baton search), the best firs
 			return nil
 		},
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, _ []string) error {
-			var threads []httpapi.Thread
+			var threads []httpapi.ThreadRow
 			var err error
 			q := url.Values{"limit": {"1000"}}
 			switch {
@@ -47,11 +47,11 @@ the threads are those in which the text stands (see baton search), the best firs
 			}
 			if limit > 0 {
 				q.Set("limit", strconv.Itoa(min(limit, 1000)))
-				var p httpapi.Page[httpapi.Thread]
+				var p httpapi.Page[httpapi.ThreadRow]
 				err = c.Get(ctx, "/api/threads", q, &p)
 				threads = p.Items
 			} else {
-				threads, err = client.All[httpapi.Thread](ctx, c, "/api/threads", q)
+				threads, err = client.All[httpapi.ThreadRow](ctx, c, "/api/threads", q)
 			}
 			if err != nil {
 				return err
@@ -73,9 +73,13 @@ the threads are those in which the text stands (see baton search), the best firs
 				return nil
 			}
 			now := time.Now()
-			rows := [][]string{{"ID", "STATE", "PROVIDER", "AGE", "TITLE"}}
+			rows := [][]string{{"ID", "STATE", "PROVIDER", "ACTIVE", "TITLE"}}
 			for _, t := range threads {
-				rows = append(rows, []string{shortID(t.ID), t.Activity, t.Provider, age(now, t.CreatedAt), t.Title})
+				active := ""
+				if t.UpdatedAt != nil {
+					active = age(now, *t.UpdatedAt)
+				}
+				rows = append(rows, []string{shortID(t.ID), t.Activity, t.Provider, active, t.Title})
 			}
 			a.table(rows, func(row, col int, s string) string {
 				if col == 1 {

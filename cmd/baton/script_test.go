@@ -73,7 +73,7 @@ func endAll(t *testing.T, home string) {
 		return // no server runs
 	}
 	defer c.Close()
-	threads, err := client.All[httpapi.Thread](ctx, c, "/api/threads", url.Values{"state": {"all"}})
+	threads, err := client.All[httpapi.ThreadRow](ctx, c, "/api/threads", url.Values{"state": {"all"}})
 	if err != nil {
 		t.Error(err)
 	}

@@ -32,12 +32,12 @@ func BenchmarkSearch(b *testing.B) {
 	_ = os.Remove(s.places.Database + ".search")
 	s.start()
 	began := time.Now()
-	took, _ := s.reads("/api/search?q=sentence")
+	took, _, _ := s.reads("/api/search?q=sentence")
 	all := min(time.Since(began), took.At(1))
 	report(Row{Name: "first search, follows 32,000 events", Value: show(all), Versus: fmt.Sprintf("%.0f events/s", 32_000/all.Seconds())})
-	rare, _ := s.reads("/api/search?q=17531")
-	common, _ := s.reads("/api/search?q=sentence+length")
-	prefix, _ := s.reads("/api/search?q=sen")
+	rare, _, _ := s.reads("/api/search?q=17531")
+	common, _, _ := s.reads("/api/search?q=sentence+length")
+	prefix, _, _ := s.reads("/api/search?q=sen")
 	for _, c := range []struct {
 		name string
 		took Samples

@@ -35,8 +35,7 @@ func New(socket string) *Client {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
 	}
-	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableCompression: true, ResponseHeaderTimeout: usual.answer}},
-		times: usual}
+	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, ResponseHeaderTimeout: usual.answer}}, times: usual}
 }
 
 // Close ends the idle connections.

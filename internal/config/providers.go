@@ -108,7 +108,7 @@ func (p *Providers) Get(name string) (engine.Provider, error) {
 	return engine.Provider{
 		Provider: decide.Provider{Name: name, Driver: x.Driver, Capabilities: driver.Capabilities(), Settings: x.Settings,
 			HandoffNever: x.HandoffNever, HandoffTokens: x.HandoffTokens},
-		Command:  argv, Env: p.environment(x),
+		Command: argv, Env: p.environment(x),
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -136,23 +137,27 @@ func hitOf(ctx context.Context, r journal.Reader, h journal.Hit, t Thread, phras
 	return out, nil
 }
 
-// searchThreads lists the threads in which the text stands, the best first.
-func (s *Server) searchThreads(ctx context.Context, text string, state baton.ThreadState, limit int) (Page[Thread], error) {
-	out := Page[Thread]{Items: []Thread{}}
+// searchThreads finds the threads in which the text stands, the best first.
+func (s *Server) searchThreads(ctx context.Context, r journal.Reader, text string, state baton.ThreadState, limit int) ([]journal.Document, error) {
+	var out []journal.Document
 	seen := map[baton.ThreadID]bool{}
 	_, err := s.found(ctx, text, 0, func(h journal.Hit) (bool, error) {
 		if seen[h.Thread] {
 			return true, nil
 		}
 		seen[h.Thread] = true
-		doc, err := get[threadDoc](ctx, s.cfg.Engine.Journal(), journal.KindThread, string(h.Thread))
+		doc, err := r.Get(ctx, journal.KindThread, string(h.Thread))
+		if errors.Is(err, journal.ErrNotFound) {
+			return true, nil // made after the point that r reads
+		}
 		if err != nil {
 			return false, err
 		}
-		if state == "" || doc.State == string(state) {
-			out.Items = append(out.Items, doc.thread())
+		t, err := decode[threadDoc](doc)
+		if state == "" || t.State == string(state) {
+			out = append(out, doc)
 		}
-		return len(out.Items) < limit, nil
+		return len(out) < limit, err
 	})
 	return out, err
 }

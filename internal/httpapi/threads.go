@@ -43,26 +43,7 @@ func route[I, O any](s *Server, method, path, id, summary string, handle func(ct
 }
 
 func (s *Server) threads() {
-	type listIn struct {
-		Paging
-		State  string `query:"state" enum:"active,archived,deleted,all" default:"active" doc:"which threads"`
-		Search string `query:"search" doc:"only those in which this stands, the best first; such a list is one part"`
-	}
-	route(s, http.MethodGet, "/api/threads", "list-threads", "Threads, the liveliest first", func(ctx context.Context, r journal.Reader, in *listIn) (Page[Thread], error) {
-		state := baton.ThreadState(in.State)
-		if in.State == "all" {
-			state = ""
-		}
-		if in.Search != "" {
-			return s.searchThreads(ctx, in.Search, state, in.Limit)
-		}
-		p, err := page[threadDoc](ctx, r, journal.Query{Kind: journal.KindThread, State: state, Desc: true, Limit: in.Limit}, in.Cursor)
-		out := Page[Thread]{Items: []Thread{}, Next: p.Next}
-		for _, d := range p.Items {
-			out.Items = append(out.Items, d.thread())
-		}
-		return out, err
-	})
+	s.listThreads()
 	type showIn struct {
 		ThreadPath
 		Runs int `query:"runs" minimum:"0" maximum:"1000" default:"200" doc:"how many of the newest runs come with it"`

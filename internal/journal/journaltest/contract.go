@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		"search":              searches,
 		"search follows":      searchFollows,
 		"projects":            projectsKept,
+		"long lists":          longLists,
 		"views":               views,
 		"many readers":        manyReaders,
 		"concurrent":          concurrent,
