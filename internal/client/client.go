@@ -66,6 +66,11 @@ func (c *Client) Post(ctx context.Context, path string, in, out any) error {
 	return c.do(ctx, http.MethodPost, path, in, out)
 }
 
+// Patch does the same for a change of what is at path.
+func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
+	return c.do(ctx, http.MethodPatch, path, in, out)
+}
+
 // All reads a whole list, part by part.
 func All[T any](ctx context.Context, c *Client, path string, query url.Values) ([]T, error) {
 	out := []T{}

@@ -69,7 +69,7 @@ func newKeeping(t *testing.T) *keeping {
 	}})
 	ids := 0
 	e, err := New(t.Context(), Config{Journal: j, Drivers: agent.NewRegistry(keeper{}), Providers: oneProvider{}, Policy: decide.DefaultPolicy(),
-		Now: time.Now, Log: slog.New(slog.DiscardHandler), Trusted: func(string) bool { return false }, Sessions: t.TempDir(),
+		Now: time.Now, Log: slog.New(slog.DiscardHandler), Sessions: t.TempDir(),
 		NewID: func(prefix string) string { ids++; return fmt.Sprintf("%s_%d", prefix, ids) }})
 	if err != nil {
 		t.Fatal(err)

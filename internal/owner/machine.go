@@ -148,7 +148,7 @@ func (o *Owner) machineOf(id baton.SessionID) *machine {
 // SpecOf returns what a driver needs to know of the session.
 func SpecOf(cfg Config, x *decide.Session) agent.Spec {
 	return agent.Spec{Session: x.ID, Command: cfg.Command(x.Provider), Dir: x.Dir, Settings: x.Settings, NativeID: x.Resume, NewID: x.NewID,
-		Trusted: cfg.Trusted(x.Dir), ClientVersion: cfg.ClientVersion}
+		Trusted: x.Trusted, ClientVersion: cfg.ClientVersion}
 }
 
 // frame gives one record of the spool to the session's machine.

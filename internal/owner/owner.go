@@ -34,7 +34,6 @@ type Config struct {
 	Drivers       agent.Registry
 	Env           func(now time.Time) decide.Env
 	Command       func(provider string) []string // of a configured provider, for the driver's spec
-	Trusted       func(dir string) bool
 	ClientVersion string
 }
 

@@ -50,6 +50,7 @@ type world struct {
 	forgot   bool // an agent's disk has lost something
 	repeated int  // frames that came again
 	unkept   int  // owners that were lost with something that they had kept
+	trusted  bool // the project
 }
 
 // fakeShim holds one agent and its spool.
@@ -84,9 +85,9 @@ func (w *world) newID(prefix string) string {
 
 func (w *world) config() owner.Config {
 	return owner.Config{Epoch: w.epoch, Drivers: agent.NewRegistry(driver{}), Command: func(string) []string { return []string{"sim"} },
-		Trusted: func(string) bool { return false },
 		Env: func(now time.Time) decide.Env {
-			return decide.Env{Now: now, NewID: w.newID, DefaultProvider: "a", Policy: decide.DefaultPolicy(),
+			trusted := w.trusted
+			return decide.Env{Now: now, NewID: w.newID, DefaultProvider: "a", Policy: decide.DefaultPolicy(), Trusted: func(string) bool { return trusted },
 				Provider: func(name string) (decide.Provider, error) {
 					return decide.Provider{Name: name, Driver: "script", Capabilities: driver{}.Capabilities()}, nil
 				}}

@@ -196,6 +196,7 @@ func (r reader) List(ctx context.Context, q journal.Query) ([]journal.Document, 
 	var out []journal.Document
 	for doc := range maps.Values(r.state.docs) {
 		switch {
+		case q.State != "" && stateOf(doc) != q.State:
 		case doc.Kind != q.Kind, q.Thread != "" && doc.Thread != q.Thread, q.Run != "" && doc.Run != q.Run:
 		case (q.After != 0 || q.AfterID != "") && (order(doc, q.After, q.AfterID) <= 0 || q.AfterID == "" && doc.Position == q.After):
 		default:

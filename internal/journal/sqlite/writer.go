@@ -42,6 +42,7 @@ type writer struct {
 	written   atomic.Int64 // bytes since the last checkpoint, about
 	full      chan struct{}
 	wrote     chan struct{} // something was written since the log was cut
+	news      chan struct{} // something was written since the index was followed
 	last      int           // units in the last transaction
 }
 
@@ -50,7 +51,8 @@ func newWriter(ctx context.Context, path string, db *sql.DB, opts Options) (*wri
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{ctx: ctx, path: path, opts: opts, conn: conn, full: make(chan struct{}, 1), wrote: make(chan struct{}, 1)}
+	w := &writer{ctx: ctx, path: path, opts: opts, conn: conn, full: make(chan struct{}, 1), wrote: make(chan struct{}, 1),
+		news: make(chan struct{}, 1)}
 	setup := func() error {
 		if err := migrate(ctx, conn, migrations); err != nil {
 			return err
@@ -226,9 +228,11 @@ func (w *writer) alone(taken []*request) {
 
 // signal tells the checkpoints what has been written.
 func (w *writer) signal(size int) {
-	select {
-	case w.wrote <- struct{}{}:
-	default:
+	for _, c := range []chan struct{}{w.wrote, w.news} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 	// A page of the log is 4 kB, and a unit touches about ten of them besides its bytes.
 	if w.written.Add(int64(size)+40<<10) >= checkpointBytes {
