@@ -92,7 +92,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 // report tells an error on stderr.
 func (a *app) report(e *baton.Error) {
 	if a.json {
-		_ = json.NewEncoder(a.err).Encode(struct {
+		_ = json.NewEncoder(jsonTo(a.err)).Encode(struct {
 			*baton.Error
 			Status int `json:"status"`
 		}{e, e.Code.Status()})
@@ -102,12 +102,16 @@ func (a *app) report(e *baton.Error) {
 	if title == "" {
 		title = strings.ReplaceAll(string(e.Code), "_", " ")
 	}
-	fmt.Fprintf(a.err, "error: %s (%s)\n", title, e.Code)
+	columns := 1 << 20
+	if isTerminal(raw(a.err)) {
+		columns = a.width()
+	}
+	fmt.Fprintln(a.err, hang(wrap(fmt.Sprintf("error: %s (%s)", oneLine(title), e.Code), columns, "  ")))
 	if e.Detail != "" {
-		fmt.Fprintf(a.err, "  %s\n", strings.ReplaceAll(e.Detail, "\n", "\n  "))
+		fmt.Fprintln(a.err, wrap(e.Detail, columns, "  "))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", e.Hint)
+		fmt.Fprintln(a.err, hang(wrap("hint: "+e.Hint, columns, "  ")))
 	}
 }
 
@@ -136,7 +140,9 @@ read. A server does the work and is started when it is needed.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, lists as bare arrays, errors too")
 	root.AddCommand(a.serveCmd(), a.openCmd(), a.newCmd(), a.lsCmd(), a.showCmd(), a.sendCmd(), a.watchCmd(), a.stopCmd(), a.queueCmd(),
 		a.requestsCmd(), a.approveCmd(), a.declineCmd(), a.answerCmd(), a.coverageCmd(), a.transfersCmd(), a.handoffCmd(),
+		a.searchCmd(), a.exportCmd(), a.backupCmd(), a.projectCmd(), a.sessionsCmd(), a.manCmd(),
 		a.providersCmd(), a.doctorCmd(), a.demoCmd(), a.debugCmd(), a.shimCmd(), a.agentCmd())
+	root.AddCommand(a.lifeCmds()...)
 	return root
 }
 
@@ -158,6 +164,16 @@ func needs(names ...string) cobra.PositionalArgs {
 		}
 		return baton.Errorf(baton.CodeInvalid, "`%s` takes %s", cmd.CommandPath(), strings.Join(names, " ")).
 			WithHint("`%s --help` shows examples", cmd.CommandPath())
+	}
+}
+
+// needsSome wants one argument or more.
+func needsSome(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return baton.Errorf(baton.CodeInvalid, "`%s` takes %s", cmd.CommandPath(), name).WithHint("`%s --help` shows examples", cmd.CommandPath())
 	}
 }
 
@@ -203,7 +219,7 @@ func (a *app) withServer(fn func(ctx context.Context, c *client.Client, args []s
 
 // printJSON prints one value.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	enc := json.NewEncoder(jsonTo(a.out))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

@@ -84,7 +84,7 @@ var attacks = []attack{
 	{"a link to the API", "GET /api/threads HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document", 403, "foreign_origin"},
 	{"frame of another page", "GET / HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe", 403, "foreign_origin"},
 	{"image of another page", "GET / HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nSec-Fetch-Site: same-site\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image", 403, "foreign_origin"},
-	{"the stream of another page", "GET /api/threads/$THREAD/stream HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nOrigin: https://evil.example\nSec-Fetch-Site: cross-site", 403, "foreign_origin"},
+	{"the stream of another page", "GET /api/streams?thread=$THREAD HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nOrigin: https://evil.example\nSec-Fetch-Site: cross-site", 403, "foreign_origin"},
 	{"may I, asks another page", strings.Replace(with("Origin", "Origin: https://evil.example\nAccess-Control-Request-Method: POST"), "POST", "OPTIONS", 1), 403, "foreign_origin"},
 	{"may I, asks the page", "OPTIONS /api/threads HTTP/1.1\n$GOOD\nAccess-Control-Request-Method: POST", 404, "not_found"},
 
@@ -124,7 +124,7 @@ var attacks = []attack{
 	{"a method that nothing has", "DELETE /api/threads/$THREAD HTTP/1.1\n$GOOD", 404, "not_found"},
 	{"TRACE", "TRACE / HTTP/1.1\n$GOOD", 404, "not_found"},
 	{"CONNECT", "CONNECT $HOST HTTP/1.1\n$GOOD", 501, "unsupported"},
-	{"websocket", "GET /api/threads/$THREAD/stream HTTP/1.1\n$GOOD\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", 501, "unsupported"},
+	{"websocket", "GET /api/streams?thread=$THREAD HTTP/1.1\n$GOOD\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", 501, "unsupported"},
 	{"websocket of another page", "GET / HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nOrigin: https://evil.example\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", 501, "unsupported"},
 	{"HTTP/2 on the way", "GET /api/threads HTTP/1.1\n$GOOD\nConnection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABk", 501, "unsupported"},
 	{"a body that is not JSON", with("Content-Type", "Content-Type: text/plain"), 422, "invalid"},
@@ -134,6 +134,9 @@ var attacks = []attack{
 	{"end the server, written otherwise", "POST /api/%73erver%2Fstop HTTP/1.1\n$GOOD\n\n{}", 403, "forbidden"},
 	{"make a link", "POST /api/page/link HTTP/1.1\n$GOOD\n\n{}", 403, "forbidden"},
 	{"send others out", "POST /api/page/forget HTTP/1.1\n$GOOD\n\n{}", 403, "forbidden"},
+	{"write a file", "POST /api/backup HTTP/1.1\n$GOOD\n\n" + `{"file":"/tmp/stolen"}`, 403, "forbidden"},
+	{"trust a project", "POST /api/project/trust HTTP/1.1\n$GOOD\n\n" + `{"dir":"/tmp","trusted":true}`, 403, "forbidden"},
+	{"subscribe for another page", "POST /api/streams/str_x HTTP/1.1\nHost: $HOST\nCookie: $COOKIE\nOrigin: null\nContent-Type: application/json\n\n{}", 403, "foreign_origin"},
 	{"read the inside", "GET /api/debug/threads/$THREAD/events HTTP/1.1\n$GOOD", 403, "forbidden"},
 }
 

@@ -13,6 +13,7 @@ import (
 
 func (a *app) handoffCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "handoff", Short: "See, change and read what is handed over from agent to agent",
+		Example: "  baton handoff list 44a913f1\n  baton handoff show 9c1f02aa",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return baton.Errorf(baton.CodeInvalid, "`baton handoff` needs to know what: `preview`, `list`, `show`, `regenerate` or `diff`").WithHint("baton handoff --help")
 		}}
@@ -40,7 +41,7 @@ func (a *app) handoffCmd() *cobra.Command {
 		}),
 	}, &cobra.Command{
 		Use: "show HANDOFF", Short: "Print a handoff byte for byte as the agent gets it", Example: "  baton handoff show hnd_01…",
-		Args: needs("HANDOFF"),
+		Args: needs("HANDOFF"), ValidArgsFunction: a.completeHandoffs,
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
 			var h httpapi.Handoff
 			if err := c.Get(ctx, client.Path("handoffs", args[0]), nil, &h); err != nil {
@@ -50,12 +51,13 @@ func (a *app) handoffCmd() *cobra.Command {
 				return a.printJSON(h)
 			}
 			if a.tty {
-				fmt.Fprintf(a.out, "%s  %s  runs %s  %s  %d tokens  %s\n\n", a.style(bold, h.ID), h.Status, covered(h), h.Strategy, h.EstimatedTokens, a.style(dim, h.Digest))
-				fmt.Fprintln(a.out, printable(h.Text))
+				a.fields("", part{text: h.ID, color: bold}, part{text: h.Status}, part{text: "runs " + covered(h)}, part{text: h.Strategy},
+					part{text: fmt.Sprintf("%d tokens", h.EstimatedTokens)}, part{text: h.Digest, color: dim})
+				fmt.Fprintln(a.out)
+				fmt.Fprintln(a.out, h.Text)
 				return nil
 			}
-			fmt.Fprint(a.out, h.Text)
-			return nil
+			return a.exact(h.Text)
 		}),
 	})
 	cmd.AddCommand(a.previewCmd(), a.regenerateCmd(), a.handoffDiffCmd())

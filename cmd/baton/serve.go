@@ -142,7 +142,7 @@ func (a *app) serve(ctx context.Context, page httpapi.PageAddress, ready func(),
 	eng, err := engine.New(ctx, engine.Config{
 		Journal: j, Drivers: registry, Providers: providers, Policy: cfg.Policy, Self: a.self, Sessions: places.Sessions, Runtime: places.Runtime,
 		Version: buildVersion(), HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
-		NewID: newID, NewNonce: newNonce, Log: log, Trusted: func(string) bool { return false }, Fenced: stop,
+		NewID: newID, NewNonce: newNonce, Log: log, Fenced: stop,
 	})
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (a *app) serve(ctx context.Context, page httpapi.PageAddress, ready func(),
 		return err
 	}
 	api := httpapi.New(httpapi.Config{Engine: eng, Providers: providers, Places: places, Version: buildVersion(), NewID: newID,
-		Probe: shim.Output, Log: log, Stop: stop, Door: door})
+		Probe: shim.Output, Log: log, Stop: stop, Backup: j.Backup, Door: door})
 	if err := eng.Start(ctx); err != nil {
 		listener.Close()
 		door.Close()

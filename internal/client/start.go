@@ -38,21 +38,41 @@ const (
 // says its error as JSON instead.
 const Ready = "ready\n"
 
-// Reachable returns a client of the running server, or an error with
-// CodeServerUnreachable where none runs.
+// Reachable returns a client of the running server, or an error: with
+// CodeServerUnreachable where none runs, with CodeTimedOut where one runs and
+// does not answer.
 func Reachable(ctx context.Context, socket string) (*Client, httpapi.ServerInfo, error) {
+	return reachable(ctx, socket, usual)
+}
+
+func reachable(ctx context.Context, socket string, t times) (*Client, httpapi.ServerInfo, error) {
 	c := New(socket)
+	c.times = t
 	var info httpapi.ServerInfo
-	if err := c.Get(ctx, "/api/server", nil, &info); err != nil {
-		c.Close()
-		return nil, info, err
+	greeting, cancel := context.WithTimeout(ctx, t.greeting)
+	defer cancel()
+	err := c.Get(greeting, "/api/server", nil, &info)
+	if err == nil {
+		return c, info, nil
 	}
-	return c, info, nil
+	c.Close()
+	if greeting.Err() != nil && ctx.Err() == nil {
+		err = silent(t.greeting)
+	}
+	return nil, info, err
+}
+
+// Running is Reachable for the server of these places; the error of one that
+// does not answer names its process.
+func Running(ctx context.Context, p config.Places) (*Client, httpapi.ServerInfo, error) {
+	c, info, err := Reachable(ctx, p.Socket)
+	return c, info, named(err, p)
 }
 
 // Connect returns a client of the server, which is started where none runs.
 // Clients that come at the same time start one: they take turns by a lock. What
 // the client reads and follows later outlives its server: see Get and Stream.
+// A server that runs and does not answer is no reason to start another.
 func Connect(ctx context.Context, s Start) (*Client, error) {
 	c, err := s.connect(ctx)
 	if err != nil {
@@ -62,29 +82,8 @@ func Connect(ctx context.Context, s Start) (*Client, error) {
 	return c, nil
 }
 
-// back brings a server back after the failure of a read, or returns why not.
-func (c *Client) back(ctx context.Context, failed error) error {
-	if c.start == nil {
-		return failed
-	}
-	// A server that is just ending still answers some: let it end.
-	select {
-	case <-time.After(lookAgain):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	next, err := c.start.connect(ctx)
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if next != nil {
-		next.Close()
-	}
-	return err
-}
-
 func (s Start) connect(ctx context.Context) (*Client, error) {
-	c, _, err := Reachable(ctx, s.Places.Socket)
+	c, _, err := Running(ctx, s.Places)
 	if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
 		return c, err
 	}
@@ -98,8 +97,8 @@ func (s Start) connect(ctx context.Context) (*Client, error) {
 		return nil, baton.Errorf(baton.CodeServerUnreachable, "the server can't be started").WithDetail("%v", err).WithHint("look at %s", s.Places.Log)
 	}
 	defer unlock()
-	if c, _, err := Reachable(ctx, s.Places.Socket); err == nil {
-		return c, nil // somebody else was first
+	if c, _, err := Running(ctx, s.Places); err == nil || baton.ErrorCode(err) == baton.CodeTimedOut {
+		return c, err // somebody else was first
 	}
 	return s.launch(ctx)
 }
@@ -180,7 +179,7 @@ func flock(f *os.File) error {
 // Stop ends the running server and waits until it has let go of its data. It
 // returns false where none runs.
 func Stop(ctx context.Context, p config.Places) (bool, error) {
-	c, _, err := Reachable(ctx, p.Socket)
+	c, _, err := Running(ctx, p)
 	if err != nil {
 		if baton.ErrorCode(err) == baton.CodeServerUnreachable {
 			return false, nil
@@ -188,8 +187,8 @@ func Stop(ctx context.Context, p config.Places) (bool, error) {
 		return false, err
 	}
 	defer c.Close()
-	// A client that follows a thread starts the next server at once: not before
-	// we have seen this one end.
+	// A client that comes now starts the next server: not before we have seen this
+	// one end.
 	begin, err := lock(ctx, p.Starting)
 	if err != nil {
 		return false, baton.Errorf(baton.CodeTimedOut, "a server is being started").WithDetail("%v", err).WithHint("look at %s", p.Log)

@@ -4,8 +4,9 @@
 //
 // Shapes are snake_case; an absent field is unknown, times are RFC 3339 in UTC,
 // intervals are inclusive pairs. A list is {"items":[…],"next":cursor}, where a
-// missing next means that this is the end. An error is problem+json with a
-// stable code and a hint.
+// missing next means that this is the end. The list of threads has a ThreadRow
+// for each, and comes packed where Accept-Encoding names gzip. An error is
+// problem+json with a stable code and a hint.
 //
 // A command carries a command_id made by the client: the same id again gives
 // the first answer, the same id for something else is a conflict. Without one
@@ -13,19 +14,10 @@
 //
 // # Stream
 //
-// GET /api/threads/{id}/stream?after=VERSION gives a thread's events as
-// server-sent events. Last-Event-ID, where it is sent, wins over after.
-//
-//	event: event      id: VERSION   data: Event
-//	event: delta                    data: Delta, text of an item that is open
-//	event: caught_up                data: {"version":VERSION}
-//	: alive                         now and then, so that a dead connection is noticed
-//
-// First come the events behind the cursor, then the text that open items hold
-// so far, then caught_up, then what happens. A delta says by item, revision,
-// output and offset where its text belongs; one that a reader has already is to
-// be dropped. An item's closing event carries the text that counts. A reader
-// that is too slow is cut off and comes back with its cursor.
+// GET /api/streams brings threads and the list of threads as server-sent
+// events, as many as a browser needs over one connection; POST
+// /api/streams/{id} changes what it brings. The protocol is told in
+// stream_doc.go, which is the operation's description in OpenAPI.
 //
 // # Who may call
 //
@@ -35,7 +27,8 @@
 // A browser comes over TCP to a Door. `baton open` asks for a link on the
 // socket (POST /api/page/link); who opens it, once and within a minute, gets a
 // cookie that lives for 30 days and is sent on to /. Everything else needs that
-// cookie. /api/server/…, /api/page/… and /api/debug/… are on the socket alone.
+// cookie. What socketOnly names (/api/server/…, /api/page/…, /api/debug/… and
+// some more) is on the socket alone.
 // The codes of refusals are foreign_host, foreign_origin, signed_out, link_over
 // and forbidden; a browser's navigation is answered with a page that says the
 // same. docs/threat-model.md says what each check is for.

@@ -34,8 +34,9 @@ type Door struct {
 const inPath = "/in/"
 
 // socketOnly begins the paths that only the unix socket has: what ends the
-// server, lets browsers in or out, or shows its inside.
-var socketOnly = []string{"/api/server/", "/api/page/", "/api/debug/"}
+// server, lets browsers in or out, shows its inside, writes a file where it is
+// told, or lets a project's own configuration run.
+var socketOnly = []string{"/api/server/", "/api/page/", "/api/debug/", "/api/backup", "/api/project/trust"}
 
 // NewDoor makes a door on an open listener, which it owns from here on.
 func NewDoor(cfg DoorConfig) (*Door, error) {

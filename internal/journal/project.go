@@ -8,7 +8,7 @@ import (
 
 // ProjectorVersion counts changes of what Project makes of the same event. A
 // store whose documents come from another version rebuilds them.
-const ProjectorVersion = 2
+const ProjectorVersion = 3
 
 // Project says what an event changes in the read models. It is pure: the same
 // event gives the same changes, and documents are the fold of all changes in
@@ -27,7 +27,7 @@ const ProjectorVersion = 2
 func Project(e baton.Event) []Change {
 	p := &projection{event: e}
 	switch d := e.Data.(type) {
-	case baton.EventThreadCreated, baton.EventThreadTitled, baton.EventQueueHeld, baton.EventQueueResumed,
+	case baton.EventThreadCreated, baton.EventThreadTitled, baton.EventThreadStateChanged, baton.EventQueueHeld, baton.EventQueueResumed,
 		baton.EventStopRequested, baton.EventMessageAccepted:
 		p.thread(d)
 	case baton.EventRunQueued, baton.EventRunWaiting, baton.EventRunStarting, baton.EventRunRunning, baton.EventInterruptRequested,

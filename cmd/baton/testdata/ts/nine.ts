@@ -2,11 +2,11 @@
 // says: node nine.js LINK DIRECTORY. It ends with an error where something is not
 // as it has to be.
 import createClient from "openapi-fetch";
-import type { components, paths } from "./api.js";
+import type { paths } from "./api.js";
 
 declare const process: { argv: string[] };
 
-type Event = components["schemas"]["Event"];
+type Message = paths["/api/streams"]["get"]["responses"]["200"]["content"]["text/event-stream"][number];
 
 const [link, dir] = process.argv.slice(2);
 if (!link || !dir) throw new Error("usage: nine.js LINK DIRECTORY");
@@ -28,9 +28,9 @@ function same(what: string, got: unknown, want: unknown): void {
   if (JSON.stringify(got) !== JSON.stringify(want)) throw new Error(`${what}: ${JSON.stringify(got)}, want ${JSON.stringify(want)}`);
 }
 
-/** The events of a thread, as the server sends them, until the reader stops. */
-async function* events(thread: string): AsyncGenerator<Event> {
-  const answer = await fetch(`${origin}/api/threads/${thread}/stream`, { headers });
+/** What the server sends of a thread, until the reader stops. */
+async function* messages(thread: string): AsyncGenerator<Message> {
+  const answer = await fetch(`${origin}/api/streams?thread=${thread}`, { headers });
   if (!answer.ok || !answer.body) throw new Error(`the stream is answered with ${answer.status}`);
   const decoder = new TextDecoder();
   let rest = "";
@@ -39,14 +39,15 @@ async function* events(thread: string): AsyncGenerator<Event> {
     rest = parts.pop() ?? "";
     for (const part of parts) {
       const fields = new Map(part.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
-      if (fields.get("event") === "event") yield JSON.parse(fields.get("data") ?? "") as Event;
+      const data = fields.get("data");
+      if (data) yield { event: fields.get("event"), data: JSON.parse(data) } as Message;
     }
   }
   throw new Error("the stream has ended");
 }
 
 const thread = good(await api.POST("/api/threads", { body: { title: "nine runs", dir } })).id;
-const stream = events(thread);
+const stream = messages(thread);
 
 async function say(ordinal: number, provider: string): Promise<void> {
   const path = { thread };
@@ -56,7 +57,7 @@ async function say(ordinal: number, provider: string): Promise<void> {
   for (;;) {
     const next = await stream.next();
     if (next.done) throw new Error("no more events");
-    if (next.value.type === "run.ended") break;
+    if (next.value.event === "event" && next.value.data.type === "run.ended") break;
   }
   const shown = good(await api.GET("/api/threads/{thread}", { params: { path } }));
   const run = shown.runs?.find((r) => r.ordinal === ordinal);
