@@ -64,6 +64,12 @@ func (s *State) wish(env Env, data baton.CommandSend) (wish, error) {
 	settings := data.Settings
 	if name == s.Last.Provider {
 		settings = settings.Or(s.Last.Settings)
+	} else { // what was chosen for it stays, whoever did the runs between
+		for _, p := range s.ProviderThreads {
+			if p.Provider == name && p.Settings != (baton.Settings{}) {
+				settings = data.Settings.Or(p.Settings)
+			}
+		}
 	}
 	settings = settings.Or(baton.Settings{PermissionMode: s.Settings.PermissionMode, Effort: s.Settings.Effort})
 	if name == s.Provider || s.Provider == "" {

@@ -186,3 +186,23 @@ func TestNativeTransfer(t *testing.T) {
 		t.Error("the transfer is still open")
 	}
 }
+
+// What was chosen for a provider stays, whoever did the runs between.
+func TestSettingsOutliveASwitch(t *testing.T) {
+	p := newPlay(t)
+	run := p.do(baton.CommandSend{Text: "one", Provider: "a", Settings: baton.Settings{Model: "chosen", Effort: "low"}}).Run
+	p.ready("a")
+	p.written(run)
+	p.takes(run)
+	p.end("a", baton.TurnCompleted)
+	p.gone(p.session("a").ID)
+	p.whole("two", "b")
+	if got := p.d.S.Last.Settings.Model; got == "chosen" {
+		t.Error("another provider takes the choice over")
+	}
+	p.gone(p.session("b").ID)
+	p.send("three", "a")
+	if got := p.d.S.Last.Settings; got.Model != "chosen" || got.Effort != "low" {
+		t.Errorf("back again it is %+v", got)
+	}
+}
