@@ -63,3 +63,26 @@ func TestStale(t *testing.T) {
 		})
 	}
 }
+
+// TestTakesNoHandoff: a provider that may be told nothing is told nothing. Where
+// it misses something, the message is refused before anything is sent.
+func TestTakesNoHandoff(t *testing.T) {
+	r := newRig(t, "[providers.shy]\ndriver = \"script\"\nhandoff = \"never\"\n")
+	id := r.thread()
+	r.say(id, "shy", "one [[say noted]]")
+	if p := r.preview(id, "shy"); p.Strategy != "none" || p.Handoff != nil {
+		t.Errorf("where it misses nothing: %+v", p)
+	}
+	r.say(id, "shy", "two [[say noted]]")
+	r.say(id, "codex", "three [[say noted]]")
+	if p := r.preview(id, "shy"); p.Strategy != "unsupported" || p.Handoff != nil {
+		t.Errorf("where it misses a run: %+v", p)
+	}
+	_, errs, code := r.try("send", id, "four", "--provider", "shy")
+	if code != 5 || !strings.Contains(errs, "misses runs 3") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if n := len(r.show(id).Runs); n != 3 {
+		t.Errorf("%d runs after a refusal", n)
+	}
+}
