@@ -19,6 +19,7 @@ type Driver struct{}
 var (
 	_ agent.Driver         = Driver{}
 	_ agent.EvidenceFinder = Driver{}
+	_ agent.ForeignFinder  = Driver{}
 )
 
 // Name is "claude".

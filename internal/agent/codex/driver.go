@@ -16,6 +16,7 @@ type Driver struct{}
 var (
 	_ agent.Driver         = Driver{}
 	_ agent.EvidenceFinder = Driver{}
+	_ agent.ForeignFinder  = Driver{}
 )
 
 // minVersion is the version that the facts in this package were measured with.
