@@ -135,8 +135,15 @@ func TestOwnTurnsAreNotForeign(t *testing.T) {
 			r.killed(r.agentProcesses())
 			ended++
 			r.ended(id, ended)
-			if provider == "claude" { // a summary from outside adds no message; codex has no command for it
+			if provider == "claude" { // a summary that somebody asks for adds no message
 				r.goesOn(provider, old.NativeID, "/compact")
+			} else { // one is made as soon as a turn has filled the window
+				one(provider, "grow [[usage 257000 20]] [[say big]]")
+				one(provider, "shrink [[say fine]]")
+				if len(r.itemsOf(id, r.run(id, ended).ID, "compaction")) == 0 {
+					t.Errorf("run %d did not summarise:\n%s", ended, r.baton("show", id))
+				}
+				r.killed(r.agentProcesses())
 			}
 			one(provider, "and now? [[say fine]]")
 			r.killed(r.agentProcesses())
