@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -180,11 +181,8 @@ func flock(f *os.File) error {
 // Stop ends the running server and waits until it has let go of its data. It
 // returns false where none runs.
 func Stop(ctx context.Context, p config.Places) (bool, error) {
-	c, _, err := Reachable(ctx, p.Socket)
-	if err != nil {
-		if baton.ErrorCode(err) == baton.CodeServerUnreachable {
-			return false, nil
-		}
+	c, err := running(ctx, p)
+	if c == nil {
 		return false, err
 	}
 	defer c.Close()
@@ -204,4 +202,43 @@ func Stop(ctx context.Context, p config.Places) (bool, error) {
 	}
 	unlock()
 	return true, nil
+}
+
+// running returns a client of the running server, nil where none runs. One that
+// holds the data and does not answer may be coming up, ending, or about to make
+// the socket again that somebody has removed: it is waited for.
+func running(ctx context.Context, p config.Places) (*Client, error) {
+	held, cancel := context.WithTimeout(ctx, heldTime)
+	defer cancel()
+	for {
+		c, _, err := Reachable(ctx, p.Socket)
+		if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
+			return c, err
+		}
+		pid, holds := holder(p.Lock)
+		if !holds {
+			return nil, nil
+		}
+		select {
+		case <-time.After(lookAgain):
+		case <-held.Done():
+			return nil, baton.Errorf(baton.CodeTimedOut, "the server does not answer").
+				WithDetail("process %s holds %s and does not answer on %s", pid, p.Data, p.Socket).
+				WithHint("look at %s; `kill %s` ends it, agents go on", p.Log, pid)
+		}
+	}
+}
+
+// holder says whether a server holds the lock, and its pid as it wrote it there.
+func holder(path string) (pid string, holds bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close() // lets go of the lock, if we got it
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
+		return "", false
+	}
+	b, _ := io.ReadAll(io.LimitReader(f, 32))
+	return strings.TrimSpace(string(b)), true
 }

@@ -137,6 +137,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
+	go s.keepSocket(ctx, srv, l.Addr().String())
 	select {
 	case err := <-done:
 		return err
