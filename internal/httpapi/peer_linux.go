@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"baton"
 	"baton/internal/shim"
 )
@@ -18,24 +16,14 @@ import (
 // environment. What this does not hold back is a process that took the mark
 // out of its environment and left the tree; see docs/threat-model.md.
 func checkPeer(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
+	pid, ours, err := shim.PeerPID(c)
 	if err != nil {
 		return err
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return credErr
-	}
-	if int(cred.Uid) != os.Getuid() {
+	if !ours {
 		return baton.Errorf(baton.CodeForbidden, "this server belongs to another user").WithHint("start your own: it needs no port")
 	}
-	for pid, hops := int(cred.Pid), 0; pid > 1 && hops < 1000; hops++ {
+	for hops := 0; pid > 1 && hops < 1000; hops++ {
 		if underAgent(pid) {
 			return baton.Errorf(baton.CodeForbidden, "an agent may not use this").
 				WithDetail("the caller runs under one of this server's agents").WithHint("ask the person to do it")
