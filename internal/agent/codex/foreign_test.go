@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,15 +33,7 @@ func TestFindForeign(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			home := t.TempDir()
-			dir := filepath.Join(home, "sessions/2026/12/01")
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			for name, text := range c.files {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			store(t, home, c.files)
 			n, err := Driver{}.FindForeign(agent.ForeignQuery{NativeID: rootThread, Env: map[string]string{"CODEX_HOME": home},
 				Ours: func(id baton.DeliveryID) bool { return id == wanted }})
 			if (err != nil) != (c.want < 0) || err == nil && n != c.want {
