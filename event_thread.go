@@ -93,11 +93,13 @@ type (
 		AbsorbedBy RunID `json:"absorbed_by,omitempty"`
 	}
 	EventRunEnded struct {
-		Run    RunID     `json:"run_id"`
-		Status RunStatus `json:"status"`
-		Err    *Error    `json:"error,omitempty"`
-		Answer ItemID    `json:"answer_item_id,omitempty"` // the last assistant message
-		Usage  Usage     `json:"usage,omitzero"`
+		Run      RunID     `json:"run_id"`
+		Ordinal  int       `json:"ordinal,omitempty"`
+		Provider string    `json:"provider,omitempty"`
+		Status   RunStatus `json:"status"`
+		Err      *Error    `json:"error,omitempty"`
+		Answer   ItemID    `json:"answer_item_id,omitempty"` // the last assistant message
+		Usage    Usage     `json:"usage,omitzero"`
 	}
 	EventAttemptCreated struct {
 		Attempt        AttemptID        `json:"attempt_id"`

@@ -182,10 +182,12 @@ const (
 	VerdictUnknown Verdict = "unknown" // no proof either way
 )
 
-// Omitted says what a handoff left out.
+// Omitted says what a handoff left out: how many things, of which runs, and
+// which items. Where they are many, Runs and ItemIDs name the newest alone.
 type Omitted struct {
-	Count   int      `json:"count"`
-	ItemIDs []ItemID `json:"item_ids,omitempty"`
+	Count   int       `json:"count"`
+	Runs    Intervals `json:"runs,omitempty"`
+	ItemIDs []ItemID  `json:"item_ids,omitempty"`
 }
 
 func (FactSessionReady) isFact()     {}

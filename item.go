@@ -112,6 +112,9 @@ type Cut struct {
 	Head    int   `json:"head"`    // bytes of the head, which the tail follows directly
 }
 
+// Mark is what Marked puts between head and tail.
+func (c Cut) Mark() string { return fmt.Sprintf("\n[… %d bytes left out …]\n", c.Omitted) }
+
 // Marked returns the body as people and agents should read it: where its text or
 // output is head and tail, a line between them says how much was left out.
 func (b ItemBody) Marked() ItemBody {
@@ -119,7 +122,7 @@ func (b ItemBody) Marked() ItemBody {
 		if b.Cut == nil || int64(len(s)) != b.Cut.Bytes-b.Cut.Omitted || b.Cut.Head <= 0 || b.Cut.Head > len(s) {
 			return s
 		}
-		return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", s[:b.Cut.Head], b.Cut.Omitted, s[b.Cut.Head:])
+		return s[:b.Cut.Head] + b.Cut.Mark() + s[b.Cut.Head:]
 	}
 	b.Text, b.Output = mark(b.Text), mark(b.Output)
 	return b

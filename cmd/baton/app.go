@@ -92,7 +92,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 // report tells an error on stderr.
 func (a *app) report(e *baton.Error) {
 	if a.json {
-		_ = json.NewEncoder(a.err).Encode(struct {
+		_ = json.NewEncoder(jsonTo(a.err)).Encode(struct {
 			*baton.Error
 			Status int `json:"status"`
 		}{e, e.Code.Status()})
@@ -102,12 +102,16 @@ func (a *app) report(e *baton.Error) {
 	if title == "" {
 		title = strings.ReplaceAll(string(e.Code), "_", " ")
 	}
-	fmt.Fprintf(a.err, "error: %s (%s)\n", title, e.Code)
+	columns := 1 << 20
+	if isTerminal(raw(a.err)) {
+		columns = a.width()
+	}
+	fmt.Fprintln(a.err, hang(wrap(fmt.Sprintf("error: %s (%s)", oneLine(title), e.Code), columns, "  ")))
 	if e.Detail != "" {
-		fmt.Fprintf(a.err, "  %s\n", strings.ReplaceAll(e.Detail, "\n", "\n  "))
+		fmt.Fprintln(a.err, wrap(e.Detail, columns, "  "))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", e.Hint)
+		fmt.Fprintln(a.err, hang(wrap("hint: "+e.Hint, columns, "  ")))
 	}
 }
 
@@ -195,7 +199,7 @@ func (a *app) withServer(fn func(ctx context.Context, c *client.Client, args []s
 
 // printJSON prints one value.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	enc := json.NewEncoder(jsonTo(a.out))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

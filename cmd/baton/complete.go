@@ -34,7 +34,7 @@ func (a *app) completeThreads(_ *cobra.Command, args []string, _ string) ([]stri
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.completing(func(ctx context.Context, c *client.Client) (out []string) {
-		var p httpapi.Page[httpapi.Thread]
+		var p httpapi.Page[httpapi.ThreadRow]
 		_ = c.Get(ctx, "/api/threads", url.Values{"limit": {"50"}}, &p)
 		for _, t := range p.Items {
 			out = append(out, t.ID+"\t"+cut(t.Title, 40))

@@ -36,7 +36,7 @@ func (a *app) showCoverage(cov httpapi.Coverage) {
 		fmt.Fprintln(a.out, "no agent has begun yet")
 		return
 	}
-	rows := [][]string{{"PROVIDER", "STATUS", "DID ITSELF", "WAS TOLD", "HANDOFFS", "CONVERSATION"}}
+	rows := [][]string{{"PROVIDER", "STATUS", "DID", "WAS TOLD", "HANDOFFS", "CONVERSATION"}}
 	for _, p := range cov.ProviderThreads {
 		var hs []string
 		for _, h := range p.HandoffIDs {
@@ -102,27 +102,13 @@ func (a *app) showTransfer(t httpapi.Transfer) {
 			how += ", lower fidelity"
 		}
 	}
-	fmt.Fprintf(a.out, "%s  %s  %s  %s\n", shortID(t.ID), t.Type, a.style(bold, t.Status), how)
+	a.fields("", part{text: shortID(t.ID)}, part{text: t.Type}, part{text: t.Status, color: bold}, part{text: how})
 	if t.HandoffID != "" {
 		fmt.Fprintf(a.out, "  handoff %s\n", t.HandoffID)
 	}
 	if t.Resolution != nil {
 		for _, r := range t.Resolution.Reasons {
-			fmt.Fprintf(a.out, "  %s\n", a.reason(r.Signal, r.Value, r.Threshold, r.Decisive))
+			a.showReason(a.out, "  ", r)
 		}
 	}
-}
-
-func (a *app) reason(signal, value, threshold string, decisive bool) string {
-	s := signal
-	if value != "" {
-		s += " " + value
-	}
-	if threshold != "" {
-		s += " (threshold " + threshold + ")"
-	}
-	if decisive {
-		return a.style(green, "→ ") + s
-	}
-	return a.style(dim, "· "+s)
 }

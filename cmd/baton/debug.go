@@ -54,7 +54,7 @@ func printLines[T any](a *app, list []T) error {
 	if a.json {
 		return a.printJSON(list)
 	}
-	enc := json.NewEncoder(a.out)
+	enc := json.NewEncoder(jsonTo(a.out))
 	enc.SetEscapeHTML(false)
 	for _, v := range list {
 		if err := enc.Encode(v); err != nil {

@@ -81,7 +81,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 		return a.printJSON(result)
 	}
 	fmt.Fprintf(d.a.out, "\n%s in %.1f s. With agents of your own:\n\n", a.style(bold, "That was it"), time.Since(began).Seconds())
-	fmt.Fprintln(d.a.out, "  baton new --title \"…\"        baton send THREAD \"…\" --provider codex --wait\n  baton coverage THREAD         baton handoff list THREAD")
+	fmt.Fprintln(d.a.out, "  baton new --title \"…\"\n  baton send THREAD \"…\" --provider codex --wait\n  baton coverage THREAD\n  baton handoff list THREAD")
 	return nil
 }
 

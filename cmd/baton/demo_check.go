@@ -44,8 +44,8 @@ func (d *demo) result(ctx context.Context) (demoResult, error) {
 	d.title("Who knows which runs")
 	a.showCoverage(r.Coverage)
 	for i, h := range r.Handoffs {
-		d.title(fmt.Sprintf("H%d, for runs %s, word for word as it was sent", i+1, covered(h)))
-		text := printable(strings.TrimRight(h.Text, "\n"))
+		d.title(fmt.Sprintf("H%d of runs %s, word for word as sent", i+1, covered(h)))
+		text := strings.TrimRight(h.Text, "\n")
 		if a.tty {
 			text = wrap(text, a.width(), "") // lines that are too long only look broken
 		}
@@ -72,6 +72,9 @@ func (d *demo) result(ctx context.Context) (demoResult, error) {
 
 func (d *demo) title(s string) {
 	a := d.a
+	if a.tty {
+		s = cut(s, a.width()-6)
+	}
 	fmt.Fprintf(a.out, "\n%s %s %s\n\n", a.style(dim, "══"), a.style(bold, s), a.style(dim, strings.Repeat("═", max(a.width()-len([]rune(s))-4, 2))))
 }
 

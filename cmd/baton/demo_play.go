@@ -96,7 +96,7 @@ func (d *demo) run(ctx context.Context, provider, text string) error {
 	if err := d.c.Get(ctx, client.Path("threads", d.thread.ID), url.Values{"runs": {"1"}}, &t); err != nil {
 		return err
 	}
-	w := &watcher{a: d.a, c: d.c, view: newView(d.a), open: map[string]bool{}, thread: t.ID}
+	w := &watcher{a: d.a, c: d.c, view: newView(d.a), progress: begin(t, false), thread: t.ID}
 	w.asked = func(e httpapi.Event) error { return d.approve(ctx, e) }
 	for _, q := range t.PendingRequests { // asked before we looked
 		if err := d.approveID(ctx, q.ID); err != nil {
@@ -142,9 +142,11 @@ func (d *demo) showMoved(ctx context.Context, run string) error {
 			return err
 		}
 		a := d.a
-		fmt.Fprintf(a.out, "\n  %s %s of runs %s, %d tokens by estimate\n", a.style(violet, "⇄"), a.style(bold, h.Strategy), covered(h), h.EstimatedTokens)
+		fmt.Fprintln(a.out)
+		a.fields("  ", part{text: "⇄", color: violet}, part{text: fmt.Sprintf("%s of runs %s,", h.Strategy, covered(h)), color: bold},
+			part{text: fmt.Sprintf("%d tokens by estimate", h.EstimatedTokens)})
 		for _, r := range t.Resolution.Reasons {
-			fmt.Fprintf(a.out, "    %s\n", a.reason(r.Signal, r.Value, r.Threshold, r.Decisive))
+			a.showReason(a.out, "    ", r)
 		}
 	}
 	return nil

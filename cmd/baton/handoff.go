@@ -50,12 +50,13 @@ func (a *app) handoffCmd() *cobra.Command {
 				return a.printJSON(h)
 			}
 			if a.tty {
-				fmt.Fprintf(a.out, "%s  %s  runs %s  %s  %d tokens  %s\n\n", a.style(bold, h.ID), h.Status, covered(h), h.Strategy, h.EstimatedTokens, a.style(dim, h.Digest))
-				fmt.Fprintln(a.out, printable(h.Text))
+				a.fields("", part{text: h.ID, color: bold}, part{text: h.Status}, part{text: "runs " + covered(h)}, part{text: h.Strategy},
+					part{text: fmt.Sprintf("%d tokens", h.EstimatedTokens)}, part{text: h.Digest, color: dim})
+				fmt.Fprintln(a.out)
+				fmt.Fprintln(a.out, h.Text)
 				return nil
 			}
-			fmt.Fprint(a.out, h.Text)
-			return nil
+			return a.exact(h.Text)
 		}),
 	})
 	cmd.AddCommand(a.previewCmd(), a.regenerateCmd(), a.handoffDiffCmd())

@@ -26,7 +26,7 @@ func (a *app) agentCmd() *cobra.Command {
 		}}
 	cmd.AddCommand(&cobra.Command{Use: "script", Short: "An agent that does what marks in messages tell it (ACP over stdio)", Args: needs(),
 		RunE: func(*cobra.Command, []string) error {
-			return ended(script.Main(a.in, a.out, a.err, func(k string) string { return a.env[k] }, buildVersion()))
+			return ended(script.Main(a.in, raw(a.out), raw(a.err), func(k string) string { return a.env[k] }, buildVersion()))
 		}})
 	return cmd
 }

@@ -31,14 +31,14 @@ shown, like any unique beginning or end of an id, may be used in its place.`,
 			return nil
 		},
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, _ []string) error {
-			var threads []httpapi.Thread
+			var threads []httpapi.ThreadRow
 			var err error
 			if limit > 0 {
-				var p httpapi.Page[httpapi.Thread]
+				var p httpapi.Page[httpapi.ThreadRow]
 				err = c.Get(ctx, "/api/threads", url.Values{"limit": {strconv.Itoa(min(limit, 1000))}}, &p)
 				threads = p.Items
 			} else {
-				threads, err = client.All[httpapi.Thread](ctx, c, "/api/threads", url.Values{"limit": {"1000"}})
+				threads, err = client.All[httpapi.ThreadRow](ctx, c, "/api/threads", url.Values{"limit": {"1000"}})
 			}
 			if err != nil {
 				return err
@@ -51,9 +51,13 @@ shown, like any unique beginning or end of an id, may be used in its place.`,
 				return nil
 			}
 			now := time.Now()
-			rows := [][]string{{"ID", "STATE", "PROVIDER", "AGE", "TITLE"}}
+			rows := [][]string{{"ID", "STATE", "PROVIDER", "ACTIVE", "TITLE"}}
 			for _, t := range threads {
-				rows = append(rows, []string{shortID(t.ID), t.Activity, t.Provider, age(now, t.CreatedAt), t.Title})
+				active := ""
+				if t.UpdatedAt != nil {
+					active = age(now, *t.UpdatedAt)
+				}
+				rows = append(rows, []string{shortID(t.ID), t.Activity, t.Provider, active, t.Title})
 			}
 			a.table(rows, func(row, col int, s string) string {
 				if col == 1 {

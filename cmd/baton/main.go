@@ -25,7 +25,8 @@ func mainExit() int {
 	if err != nil {
 		self = os.Args[0]
 	}
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, self: self, env: environ(os.Environ()), uid: os.Getuid(),
+	mark := newMark()
+	a := &app{in: os.Stdin, out: &screen{w: os.Stdout, mark: mark}, err: &screen{w: os.Stderr, mark: mark}, self: self, env: environ(os.Environ()), uid: os.Getuid(),
 		tty: isTerminal(os.Stdout)}
 	return a.execute(ctx, os.Args[1:])
 }

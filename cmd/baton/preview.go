@@ -35,8 +35,7 @@ Send with the digest that it shows, and what is sent is what was seen. Save the 
 			if a.json {
 				return a.printJSON(p)
 			}
-			a.showPlan(p)
-			return nil
+			return a.showPlan(p)
 		}),
 	}
 	f := cmd.Flags()
@@ -51,7 +50,7 @@ Send with the digest that it shows, and what is sent is what was seen. Save the 
 
 // showPlan prints the plan to the terminal; where the output goes to a file or a
 // pipe, that gets the text alone and the person's terminal the rest.
-func (a *app) showPlan(p httpapi.Plan) {
+func (a *app) showPlan(p httpapi.Plan) error {
 	out := a.out
 	if !a.tty {
 		out = a.err
@@ -60,15 +59,15 @@ func (a *app) showPlan(p httpapi.Plan) {
 	if p.ProviderThreadID != "" {
 		into = "conversation " + shortID(p.ProviderThreadID)
 	}
-	fmt.Fprintf(out, "%s, %s: %s\n", a.style(bold, p.Provider), into, a.style(bold, string(p.Strategy)))
+	fmt.Fprintln(out, a.style(bold, a.wrap(fmt.Sprintf("%s, %s: %s", p.Provider, into, p.Strategy), "")))
 	for _, r := range p.Reasons {
-		fmt.Fprintf(out, "  %s\n", a.reason(r.Signal, r.Value, r.Threshold, r.Decisive))
+		a.showReason(out, "  ", r)
 	}
 	for _, r := range p.Rejected {
-		fmt.Fprintf(out, "  not %s: %s\n", shortID(string(r.ProviderThread)), a.reason(r.Signal, r.Value, r.Threshold, false))
+		fmt.Fprintln(out, a.wrap("not "+reasonOf(r), "  "))
 	}
 	if p.Queued {
-		fmt.Fprintln(out, "the thread is at work: a message would be queued, and planned when it starts")
+		fmt.Fprintln(out, a.wrap("the thread is at work: a message would be queued, and planned when it starts", ""))
 	}
 	for _, id := range p.DraftIDs {
 		fmt.Fprintf(out, "the handoff %s, which was made again, goes along\n", id)
@@ -76,16 +75,17 @@ func (a *app) showPlan(p httpapi.Plan) {
 	h := p.Handoff
 	if h == nil {
 		fmt.Fprintln(out, "nothing would be handed over")
-		return
+		return nil
 	}
-	fmt.Fprintf(out, "runs %s, about %d tokens, %s, %s\n%s\n", covered(*h), h.EstimatedTokens, count(h.Omitted.Count, "item left out", "items left out"),
-		count(h.Redactions, "secret taken out", "secrets taken out"), a.style(dim, h.Digest))
+	fmt.Fprintln(out, a.wrap(fmt.Sprintf("runs %s, about %d tokens, %s, %s", covered(*h), h.EstimatedTokens, count(h.Omitted.Count, "item left out", "items left out"),
+		count(h.Redactions, "secret taken out", "secrets taken out")), ""))
+	fmt.Fprintln(out, a.style(dim, h.Digest))
 	if a.tty {
 		fmt.Fprintln(a.out)
-		fmt.Fprintln(a.out, printable(h.Text))
-		return
+		fmt.Fprintln(a.out, h.Text)
+		return nil
 	}
-	fmt.Fprint(a.out, h.Text)
+	return a.exact(h.Text)
 }
 
 func count(n int, one, many string) string {
@@ -137,10 +137,8 @@ func (a *app) handoffDiffCmd() *cobra.Command {
 				return a.printJSON(d)
 			case d.Unified == "":
 				fmt.Fprintln(a.err, "the texts are the same")
-			case a.tty:
-				fmt.Fprint(a.out, printable(d.Unified))
 			default:
-				fmt.Fprint(a.out, d.Unified)
+				return a.exact(d.Unified)
 			}
 			return nil
 		}),

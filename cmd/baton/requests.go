@@ -54,27 +54,26 @@ func (a *app) showRequest(r httpapi.Request) {
 	if r.Status != string(baton.RequestPending) {
 		color = dim
 	}
-	fmt.Fprintf(a.out, "%s  %s\n", a.style(color, r.Status), a.style(bold, printable(r.Title)))
-	fmt.Fprintf(a.out, "  %s %s in %s\n", r.ID, r.Kind, r.ThreadID)
+	title := hang(a.wrap(oneLine(r.Title), strings.Repeat(" ", len(r.Status)+2)))
+	fmt.Fprintf(a.out, "%s  %s\n", a.style(color, r.Status), a.style(bold, title))
+	a.fields("  ", part{text: r.ID}, part{text: r.Kind}, part{text: "in " + r.ThreadID})
 	if r.Detail != "" {
-		fmt.Fprintln(a.out, a.wrap(printable(r.Detail), "  "))
+		fmt.Fprintln(a.out, a.wrap(r.Detail, "  "))
 	}
 	for _, q := range r.Questions {
-		fmt.Fprintln(a.out, a.wrap(printable(q.Key+": "+q.Text), "  "))
+		fmt.Fprintln(a.out, a.wrap(q.Key+": "+q.Text, "  "))
 		for _, o := range q.Options {
-			fmt.Fprintln(a.out, a.wrap("- "+printable(o.Label), "    "))
+			fmt.Fprintln(a.out, a.wrap("- "+o.Label, "    "))
 		}
 	}
 	if r.Status == string(baton.RequestPending) {
-		for _, line := range answerCommands(r.ID, r.Questions) {
-			fmt.Fprintln(a.out, "  "+a.style(cyan, line))
-		}
+		a.showAnswers("  ", r.ID, r.Questions)
 		return
 	}
 	if r.AnsweredBy != "" {
-		fmt.Fprintf(a.out, "  %s by %s %s\n", first(r.Decision, "answered"), r.AnsweredBy, printable(r.Reason))
+		fmt.Fprintf(a.out, "  %s by %s %s\n", first(r.Decision, "answered"), r.AnsweredBy, r.Reason)
 	} else if r.Reason != "" {
-		fmt.Fprintln(a.out, a.wrap(printable(r.Reason), "  "))
+		fmt.Fprintln(a.out, a.wrap(r.Reason, "  "))
 	}
 }
 

@@ -51,6 +51,8 @@ func TestScript(t *testing.T) {
 			"bytes": cmdBytes,
 			"newer": cmdNewer,
 			"gone":  cmdGone,
+			"tty":   cmdTTY,
+			"fits":  cmdFits,
 		},
 	})
 }
@@ -69,7 +71,7 @@ func endAll(t *testing.T, home string) {
 		return // no server runs
 	}
 	defer c.Close()
-	threads, err := client.All[httpapi.Thread](ctx, c, "/api/threads", nil)
+	threads, err := client.All[httpapi.ThreadRow](ctx, c, "/api/threads", nil)
 	if err != nil {
 		t.Error(err)
 	}

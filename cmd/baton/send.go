@@ -134,13 +134,15 @@ func (a *app) outcome(out outcome) error {
 			return err
 		}
 	} else if out.Answer != "" {
-		fmt.Fprintln(a.out, out.Answer)
+		if err := a.exact(out.Answer + "\n"); err != nil {
+			return err
+		}
 	}
 	switch {
 	case out.waits():
 		if !a.json {
 			for _, q := range out.Requests {
-				fmt.Fprintf(a.err, "waits for you: %s (%s)\n", printable(q.Title), q.ID)
+				fmt.Fprintln(a.err, a.wrap(fmt.Sprintf("waits for you: %s (%s)", oneLine(q.Title), q.ID), ""))
 				for _, line := range answerCommands(q.ID, q.Questions) {
 					fmt.Fprintf(a.err, "  %s\n", line)
 				}

@@ -48,14 +48,12 @@ func (a *app) showCmd() *cobra.Command {
 				v.runEnd(r) // those that stand above already say nothing more
 			}
 			for _, q := range t.PendingRequests {
-				fmt.Fprintf(a.out, "\n%s %s (%s)\n", a.style(yellow, "waits for you:"), printable(q.Title), q.ID)
+				fmt.Fprintf(a.out, "\n%s\n", a.style(yellow, a.wrap(fmt.Sprintf("waits for you: %s (%s)", oneLine(q.Title), q.ID), "")))
 				var full httpapi.Request
 				if err := c.Get(ctx, client.Path("requests", q.ID), nil, &full); err != nil {
 					return err
 				}
-				for _, line := range answerCommands(q.ID, full.Questions) {
-					fmt.Fprintln(a.out, "  "+a.style(cyan, line))
-				}
+				a.showAnswers("  ", q.ID, full.Questions)
 			}
 			return nil
 		}),
@@ -68,12 +66,29 @@ func (a *app) threadHead(t httpapi.Thread) {
 	if title == "" {
 		title = "(no title)"
 	}
-	fmt.Fprintln(a.out, a.style(bold, printable(title)))
+	fmt.Fprintln(a.out, a.style(bold, a.wrap(oneLine(title), "")))
 	state := t.Activity
 	if t.QueueHeld {
 		state += ", queue held: " + t.QueueHeldReason
 	}
-	fmt.Fprintf(a.out, "%s  %s  %s\n", t.ID, a.style(activityColor[t.Activity], state), a.style(dim, t.Dir))
+	a.fields("", part{text: t.ID}, part{text: state, color: activityColor[t.Activity]}, part{text: t.Dir, color: dim})
+	if t.Provider != "" {
+		a.fields("", part{text: strings.Join(append([]string{"next run: " + t.Provider}, settings(t.Settings)...), " · "), color: dim})
+	}
+}
+
+// settings names those that are set: what is not is the agent's own choice.
+func settings(s baton.Settings) (out []string) {
+	if s.Model != "" {
+		out = append(out, s.Model)
+	}
+	if s.Effort != "" {
+		out = append(out, "effort "+s.Effort)
+	}
+	if s.PermissionMode != "" {
+		out = append(out, "mode "+s.PermissionMode)
+	}
+	return out
 }
 
 func (a *app) showRun(ctx context.Context, c *client.Client, id string) error {

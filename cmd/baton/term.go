@@ -1,20 +1,25 @@
 package main
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// isTerminal says whether f is one that a person looks at.
-func isTerminal(f *os.File) bool {
+// isTerminal says whether w is one that a person looks at.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil
 }
 
 // width is how many columns text may take: the terminal's up to 100, else 80.
 func (a *app) width() int {
-	f, ok := a.out.(*os.File)
+	f, ok := raw(a.out).(*os.File)
 	if !ok {
 		return 80
 	}
@@ -39,8 +44,9 @@ const (
 
 // style paints s on a terminal.
 func (a *app) style(code, s string) string {
-	if !a.tty || code == "" || a.env["NO_COLOR"] != "" || a.env["TERM"] == "dumb" || s == "" {
+	out, ok := a.out.(*screen)
+	if !ok || !a.tty || code == "" || a.env["NO_COLOR"] != "" || a.env["TERM"] == "dumb" || s == "" {
 		return s
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return out.style(code, s)
 }

@@ -66,14 +66,15 @@ func (v *view) heading(run string) {
 	if r.Ordinal == 0 {
 		name = "run"
 	}
-	parts := []string{name, r.Provider}
-	if r.Settings.Model != "" {
-		parts = append(parts, r.Settings.Model)
+	label := strings.Join(append([]string{name, r.Provider}, settings(r.Settings)...), " · ")
+	id := ""
+	if r.ID != "" {
+		id = " · " + shortID(r.ID)
 	}
-	if r.Settings.PermissionMode != "" {
-		parts = append(parts, r.Settings.PermissionMode)
+	if v.a.tty {
+		label = cut(label, v.a.width()-len([]rune(id))-6)
 	}
-	label := " " + strings.Join(parts, " · ") + " "
+	label = " " + label + id + " "
 	fmt.Fprintf(v.a.out, "\n%s%s%s\n", v.a.style(dim, "──"), v.a.style(bold, label), v.a.style(dim, strings.Repeat("─", max(v.a.width()-len([]rune(label))-2, 2))))
 }
 
@@ -94,9 +95,9 @@ func (v *view) runEnd(r httpapi.Run) {
 	}
 	fmt.Fprintln(v.a.out, v.a.style(color, text))
 	if r.Error != nil && r.Error.Code != baton.CodeInterrupted {
-		fmt.Fprintln(v.a.out, v.a.wrap(printable(fmt.Sprintf("%s (%s)", r.Error.Error(), r.Error.Code)), "  "))
+		fmt.Fprintln(v.a.out, v.a.wrap(fmt.Sprintf("%s (%s)", r.Error.Error(), r.Error.Code), "  "))
 		if r.Error.Hint != "" {
-			fmt.Fprintln(v.a.out, v.a.wrap("hint: "+printable(r.Error.Hint), "  "))
+			fmt.Fprintln(v.a.out, v.a.wrap("hint: "+r.Error.Hint, "  "))
 		}
 	}
 }
@@ -129,7 +130,7 @@ func (v *view) text(it httpapi.Item, s string) {
 		}
 		v.flow = &flow{a: v.a, indent: "  ", color: color, first: marks[baton.ItemKind(it.Kind)]}
 	}
-	v.flow.write(printable(s))
+	v.flow.write(strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
 // close ends an item: the rest of its text, or its line with how it ended.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"baton"
 	"baton/internal/httpapi"
@@ -58,12 +60,12 @@ func (v *view) line(it httpapi.Item, tail string) {
 	}
 	v.mark(mark, color, text+tail)
 	if b.Hint != "" {
-		fmt.Fprintln(v.a.out, v.a.wrap("hint: "+printable(b.Hint), "    "))
+		fmt.Fprintln(v.a.out, v.a.wrap("hint: "+b.Hint, "    "))
 	}
 }
 
 func (v *view) mark(mark, color, text string) {
-	lines := v.a.wrap(printable(text), "    ")
+	lines := v.a.wrap(text, "    ")
 	fmt.Fprintf(v.a.out, "  %s %s\n", v.a.style(color, mark), strings.TrimPrefix(lines, "    "))
 }
 
@@ -88,16 +90,26 @@ func (v *view) request(b baton.ItemBody, it httpapi.Item) {
 	}
 	v.mark("?", yellow, first(b.Title, it.Kind))
 	for _, q := range b.Questions {
-		fmt.Fprintln(v.a.out, v.a.wrap(printable(q.Text), "      "))
+		fmt.Fprintln(v.a.out, v.a.wrap(q.Text, "      "))
 		for _, o := range q.Options {
-			fmt.Fprintln(v.a.out, v.a.wrap("- "+printable(o.Label), "      "))
+			fmt.Fprintln(v.a.out, v.a.wrap("- "+o.Label, "      "))
 		}
 	}
 	if b.RequestID == "" {
 		return
 	}
-	for _, c := range answerCommands(string(b.RequestID), b.Questions) {
-		fmt.Fprintf(v.a.out, "      %s\n", v.a.style(cyan, c))
+	v.a.showAnswers("      ", string(b.RequestID), b.Questions)
+}
+
+// showAnswers prints the command lines that answer a request; on a terminal that
+// is too narrow for them they name it by its short id.
+func (a *app) showAnswers(indent, id string, questions []baton.Question) {
+	lines := answerCommands(id, questions)
+	if a.tty && slices.ContainsFunc(lines, func(s string) bool { return utf8.RuneCountInString(indent+s) > a.width() }) {
+		lines = answerCommands(shortID(id), questions)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.out, indent+a.style(cyan, line))
 	}
 }
 

@@ -19,9 +19,14 @@ func (a *app) watchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch THREAD",
 		Short: "Follow a thread's work as it happens, until the run ends",
-		Long: `Follow a thread's work as it happens: text, tools, approvals with the commands that
-answer them. It returns when the active run and all queued ones have ended (exit 1 when the last
-one failed, 7 when the queue is held); with --follow it goes on. With --json it prints one event a line.`,
+		Long: `Follow a thread's work as it happens: text, tools, approvals with the commands
+that answer them. With --json it prints one event a line.
+
+It returns when the active run and all queued ones have ended. The exit code is
+0 when the last of them completed, or was cancelled before an agent had it; 1
+when it failed or was interrupted, and when the server was stopped; 7 when runs
+wait in a queue that is held; 130 when Ctrl-C came first. With --follow it goes
+on until Ctrl-C ends it, which is 0.`,
 		Example:           "  baton watch THREAD\n  baton watch THREAD --follow",
 		Args:              needs("THREAD"),
 		ValidArgsFunction: a.completeThreads,
@@ -34,7 +39,7 @@ one failed, 7 when the queue is held); with --follow it goes on. With --json it 
 				return a.watchJSON(ctx, c, t, follow)
 			}
 			a.threadHead(t)
-			w := &watcher{a: a, c: c, view: newView(a), follow: follow, open: map[string]bool{}, thread: t.ID, held: t.QueueHeldReason}
+			w := &watcher{a: a, c: c, view: newView(a), progress: begin(t, follow), thread: t.ID}
 			return w.run(ctx, t)
 		}),
 	}
@@ -44,14 +49,11 @@ one failed, 7 when the queue is held); with --follow it goes on. With --json it 
 
 // watcher turns a stream into a view.
 type watcher struct {
+	progress
 	a      *app
 	c      *client.Client
 	view   *view
-	follow bool
 	thread string
-	open   map[string]bool           // runs that have not ended; true once they have left the queue
-	held   string                    // why the queue is held, "" where it is not
-	failed bool                      // the run that ended last did
 	asked  func(httpapi.Event) error // called for each request, may be nil
 }
 
@@ -62,7 +64,6 @@ func (w *watcher) run(ctx context.Context, t httpapi.Thread) error {
 	for _, r := range t.Runs {
 		w.view.addRun(r)
 		if !runEnded(r.Status) {
-			w.open[r.ID] = r.Status != string(baton.RunQueued)
 			show = append(show, r)
 		}
 	}
@@ -91,19 +92,18 @@ func (w *watcher) run(ctx context.Context, t httpapi.Thread) error {
 		if len(show) == 1 {
 			w.view.runEnd(show[0])
 		}
-		if !w.follow && len(show) == 1 && runFailed(show[0].Status) {
-			return exitWith(exitFailed)
-		}
 		if !w.follow {
-			return nil
+			return w.exit()
 		}
 	}
 	var err error
 	if !w.over() {
-		err = w.c.Stream(ctx, t.ID, t.Version, w.take)
+		err = w.c.Stream(ctx, t.ID, t.Version, w.message)
 	}
 	w.view.end()
 	switch {
+	case w.follow && ctx.Err() != nil:
+		return nil // how it ends
 	case err != nil:
 		for id, active := range w.open {
 			if active {
@@ -113,28 +113,11 @@ func (w *watcher) run(ctx context.Context, t httpapi.Thread) error {
 		return err
 	case len(w.open) > 0:
 		w.view.mark("!", yellow, fmt.Sprintf("the queue is held (%s); `baton queue %s resume` lets it go on", w.held, w.thread))
-		return exitWith(exitWaits)
-	case w.failed:
-		return exitWith(exitFailed)
 	}
-	return nil
+	return w.exit()
 }
 
-// over says whether there is nothing left to watch: all has ended, or the rest
-// waits in a queue that is held.
-func (w *watcher) over() bool {
-	if w.follow {
-		return false
-	}
-	for _, active := range w.open {
-		if active || w.held == "" {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *watcher) take(m client.Message) error {
+func (w *watcher) message(m client.Message) error {
 	switch {
 	case m.Delta != nil:
 		w.view.delta(*m.Delta)
@@ -149,12 +132,11 @@ func (w *watcher) event(e httpapi.Event) error {
 	if err != nil {
 		return err
 	}
+	moved := w.take(data)
 	switch d := data.(type) {
 	case baton.EventRunQueued:
-		w.open[string(d.Run)] = false
 		w.view.addRun(httpapi.Run{ID: string(d.Run), Ordinal: d.Ordinal, Provider: d.Provider, Settings: d.Settings, Status: string(baton.RunQueued)})
 	case baton.EventRunStarting:
-		w.open[string(d.Run)] = true
 		r := w.view.runs[string(d.Run)]
 		r.StartedAt = &e.At
 		w.view.addRun(r)
@@ -185,16 +167,10 @@ func (w *watcher) event(e httpapi.Event) error {
 			return w.asked(e)
 		}
 		return nil
-	case baton.EventQueueHeld:
-		w.held = d.Reason
-	case baton.EventQueueResumed:
-		w.held = ""
 	case baton.EventRunEnded:
 		w.ended(d, e)
-	default:
-		return nil
 	}
-	if w.over() {
+	if moved && w.over() {
 		return io.EOF
 	}
 	return nil
@@ -208,8 +184,6 @@ func (w *watcher) ended(d baton.EventRunEnded, e httpapi.Event) {
 	}
 	w.view.runEnd(r)
 	w.view.run = ""
-	delete(w.open, string(d.Run))
-	w.failed = d.Status != baton.RunCompleted && d.Status != baton.RunCancelled
 }
 
 // asks says whether an item is a request to a person.
@@ -217,33 +191,14 @@ func asks(it httpapi.Item) bool {
 	return it.Kind == string(baton.ItemApproval) || it.Kind == string(baton.ItemQuestion)
 }
 
-// runFailed says whether a run's end is one that a script must see.
-func runFailed(status string) bool {
-	return status == string(baton.RunFailed) || status == string(baton.RunInterrupted)
-}
-
 // watchJSON prints the stream's messages, one a line.
 func (a *app) watchJSON(ctx context.Context, c *client.Client, t httpapi.Thread, follow bool) error {
-	open := map[string]bool{}
-	for _, r := range t.Runs {
-		if !runEnded(r.Status) {
-			open[r.ID] = r.Status != string(baton.RunQueued)
-		}
+	p := begin(t, follow)
+	if p.over() {
+		return p.exit()
 	}
-	held := t.QueueHeld
-	over := func() bool {
-		for _, active := range open {
-			if active || !held {
-				return false
-			}
-		}
-		return !follow
-	}
-	if over() {
-		return nil
-	}
-	enc := json.NewEncoder(a.out)
-	return c.Stream(ctx, t.ID, t.Version, func(m client.Message) error {
+	enc := json.NewEncoder(jsonTo(a.out))
+	err := c.Stream(ctx, t.ID, t.Version, func(m client.Message) error {
 		var v any = m.Event
 		switch {
 		case m.Delta != nil:
@@ -254,25 +209,19 @@ func (a *app) watchJSON(ctx context.Context, c *client.Client, t httpapi.Thread,
 		if err := enc.Encode(v); err != nil || m.Event == nil {
 			return err
 		}
-		switch data, _ := baton.DecodeEvent(m.Event.Type, baton.EventShape, m.Event.Data); d := data.(type) {
-		case baton.EventRunQueued:
-			open[string(d.Run)] = false
-		case baton.EventRunStarting:
-			open[string(d.Run)] = true
-		case baton.EventQueueHeld:
-			held = true
-		case baton.EventQueueResumed:
-			held = false
-		case baton.EventRunEnded:
-			delete(open, string(d.Run))
-		default:
-			return nil
-		}
-		if over() {
+		data, err := baton.DecodeEvent(m.Event.Type, baton.EventShape, m.Event.Data)
+		if err == nil && p.take(data) && p.over() {
 			return io.EOF
 		}
-		return nil
+		return nil // an event of a newer server is printed all the same
 	})
+	switch {
+	case err == nil:
+		return p.exit()
+	case follow && ctx.Err() != nil:
+		return nil
+	}
+	return err
 }
 
 func itemOf(d baton.EventItemOpened) httpapi.Item {

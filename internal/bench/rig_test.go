@@ -122,7 +122,7 @@ func (s *server) start() time.Duration {
 		s.Fatalf("the server said %q", said)
 	}
 	s.Client = client.New(s.places.Socket)
-	var p httpapi.Page[httpapi.Thread]
+	var p httpapi.Page[httpapi.ThreadRow]
 	if err := s.Get(s.ctx, "/api/threads", url.Values{"limit": {"50"}}, &p); err != nil {
 		s.Fatal(err)
 	}

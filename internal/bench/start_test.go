@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -92,7 +93,10 @@ func grow(b *testing.B, j journal.Journal, n int) {
 		all.Go(func() {
 			for i := w; i < n; i += 64 {
 				t := journaltest.NewScribe("thr_" + uuid.Must(uuid.NewV7()).String())
-				for _, u := range []func() journal.Unit{t.Create, func() journal.Unit { return t.Command(1) }, func() journal.Unit { return t.End(1) }} {
+				create := func() journal.Unit {
+					return t.Unit(baton.EventThreadCreated{Title: title(i), Workspace: "wsp_1", Dir: "/project", Provider: "script"})
+				}
+				for _, u := range []func() journal.Unit{create, func() journal.Unit { return t.Command(1) }, func() journal.Unit { return t.End(1) }} {
 					if err := t.Append(j, u()); err != nil {
 						b.Error(err)
 						return
@@ -102,6 +106,17 @@ func grow(b *testing.B, j journal.Journal, n int) {
 		})
 	}
 	all.Wait()
+}
+
+// title is a title as people's first messages make them, another for each n.
+func title(n int) string {
+	words := strings.Fields("fix the flaky test of login page add retry to upload why does build fail on arm rename config parser write docs for queue make search faster update deps remove old cache")
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	var out []string
+	for range 4 + r.IntN(6) {
+		out = append(out, words[r.IntN(len(words))])
+	}
+	return strings.Join(out, " ")
 }
 
 // items appends complete items to a thread that the stopped server knows.

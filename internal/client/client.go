@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 
 	"baton"
 	"baton/internal/httpapi"
@@ -22,6 +23,10 @@ type Client struct {
 	socket string
 	http   *http.Client
 	start  *Start // how a server is started where ours went away; nil: it is not
+	times  times
+	// followed is the thread that was followed. From then on a server that went
+	// away is waited for and not started, since a person may have ended it.
+	followed atomic.Pointer[string]
 }
 
 // New makes a client of the server on the socket. It does not connect yet.
@@ -30,14 +35,15 @@ func New(socket string) *Client {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
 	}
-	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableCompression: true}}}
+	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, ResponseHeaderTimeout: usual.answer}}, times: usual}
 }
 
 // Close ends the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Get reads path into out. A client that Connect has made reads again when the
-// server goes away: it starts the next one, as long as ctx lasts.
+// server goes away: it starts the next one or, where it has followed a thread,
+// waits for it as Stream does.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -105,6 +111,10 @@ func (c *Client) request(ctx context.Context, method, path string, in any) (*htt
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" {
 			return nil, unreachable(err)
+		}
+		var late net.Error
+		if errors.As(err, &late) && late.Timeout() {
+			return nil, silent(c.times.answer)
 		}
 		return nil, baton.Errorf(baton.CodeServerUnreachable, "the server went away").
 			WithDetail("%v; whether it took the command is not known", err).WithHint("send it again with the same --command-id")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"baton"
 	"baton/internal/config"
@@ -136,5 +137,89 @@ func TestAServerThatDoesNotComeUpSaysWhy(t *testing.T) {
 	_, err = Connect(t.Context(), start(t, `echo "it broke" >&2; exit 1`))
 	if !errors.As(err, &e) || e.Code != baton.CodeServerUnreachable || !strings.Contains(e.Detail, "it broke") || e.Hint == "" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// hung is a server that takes connections and never answers.
+func hung(t *testing.T) string {
+	end := make(chan struct{})
+	socket := serve(t, func(http.ResponseWriter, *http.Request) { <-end })
+	t.Cleanup(func() { close(end) })
+	return socket
+}
+
+func TestAServerThatDoesNotAnswerIsGivenUp(t *testing.T) {
+	p := config.Places{Socket: hung(t), Lock: filepath.Join(t.TempDir(), "lock")}
+	if err := os.WriteFile(p.Lock, []byte("4711\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	few := usual
+	few.greeting = time.Millisecond
+	_, _, err := reachable(t.Context(), p.Socket, few)
+	var e *baton.Error
+	if !errors.As(named(err, p), &e) || e.Code != baton.CodeTimedOut || !strings.Contains(e.Detail, "process 4711") || !strings.Contains(e.Hint, "kill -CONT 4711") {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestASilentStreamComesBack(t *testing.T) {
+	var cursors []string
+	end := make(chan struct{})
+	c := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		cursors = append(cursors, r.URL.Query().Get("after"))
+		fmt.Fprintf(w, "event: event\nid: %[1]d\ndata: {\"version\":%[1]d,\"type\":\"t\"}\n\n", len(cursors))
+		w.(http.Flusher).Flush()
+		<-end // nothing more comes, no heartbeat either
+	}))
+	defer c.Close()
+	defer close(end)
+	c.times.silence = 20 * time.Millisecond
+	err := c.Stream(t.Context(), "thr_1", 0, func(m Message) error {
+		if m.Event.Version == 3 {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != nil || strings.Join(cursors, " ") != "0 1 2" {
+		t.Errorf("cursors %v, %v", cursors, err)
+	}
+}
+
+func TestAServerThatWentAwayIsNotStartedByWhoFollows(t *testing.T) {
+	for name, test := range map[string]struct {
+		leave bool // the socket, as one that dies does
+		title string
+	}{"stopped": {false, "the server was stopped"}, "died": {true, "the server died"}} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, "exit 1")
+			if err := s.Places.Make(); err != nil {
+				t.Fatal(err)
+			}
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: s.Places.Socket, Net: "unix"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.SetUnlinkOnClose(!test.leave)
+			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/stream") {
+					l.Close()
+					return
+				}
+				fmt.Fprint(w, "{}")
+			})}
+			go func() { _ = srv.Serve(l) }()
+			defer srv.Close()
+			c, err := Connect(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.times.stopped, c.times.died = time.Millisecond, time.Millisecond
+			err = c.Stream(t.Context(), "thr_1", 0, func(Message) error { return nil })
+			var e *baton.Error
+			if !errors.As(err, &e) || !strings.HasPrefix(e.Title, test.title) || !strings.Contains(e.Hint, "baton watch thr_1") {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -39,21 +38,41 @@ const (
 // says its error as JSON instead.
 const Ready = "ready\n"
 
-// Reachable returns a client of the running server, or an error with
-// CodeServerUnreachable where none runs.
+// Reachable returns a client of the running server, or an error: with
+// CodeServerUnreachable where none runs, with CodeTimedOut where one runs and
+// does not answer.
 func Reachable(ctx context.Context, socket string) (*Client, httpapi.ServerInfo, error) {
+	return reachable(ctx, socket, usual)
+}
+
+func reachable(ctx context.Context, socket string, t times) (*Client, httpapi.ServerInfo, error) {
 	c := New(socket)
+	c.times = t
 	var info httpapi.ServerInfo
-	if err := c.Get(ctx, "/api/server", nil, &info); err != nil {
-		c.Close()
-		return nil, info, err
+	greeting, cancel := context.WithTimeout(ctx, t.greeting)
+	defer cancel()
+	err := c.Get(greeting, "/api/server", nil, &info)
+	if err == nil {
+		return c, info, nil
 	}
-	return c, info, nil
+	c.Close()
+	if greeting.Err() != nil && ctx.Err() == nil {
+		err = silent(t.greeting)
+	}
+	return nil, info, err
+}
+
+// Running is Reachable for the server of these places; the error of one that
+// does not answer names its process.
+func Running(ctx context.Context, p config.Places) (*Client, httpapi.ServerInfo, error) {
+	c, info, err := Reachable(ctx, p.Socket)
+	return c, info, named(err, p)
 }
 
 // Connect returns a client of the server, which is started where none runs.
 // Clients that come at the same time start one: they take turns by a lock. What
 // the client reads and follows later outlives its server: see Get and Stream.
+// A server that runs and does not answer is no reason to start another.
 func Connect(ctx context.Context, s Start) (*Client, error) {
 	c, err := s.connect(ctx)
 	if err != nil {
@@ -63,29 +82,8 @@ func Connect(ctx context.Context, s Start) (*Client, error) {
 	return c, nil
 }
 
-// back brings a server back after the failure of a read, or returns why not.
-func (c *Client) back(ctx context.Context, failed error) error {
-	if c.start == nil {
-		return failed
-	}
-	// A server that is just ending still answers some: let it end.
-	select {
-	case <-time.After(lookAgain):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	next, err := c.start.connect(ctx)
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if next != nil {
-		next.Close()
-	}
-	return err
-}
-
 func (s Start) connect(ctx context.Context) (*Client, error) {
-	c, _, err := Reachable(ctx, s.Places.Socket)
+	c, _, err := Running(ctx, s.Places)
 	if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
 		return c, err
 	}
@@ -99,8 +97,8 @@ func (s Start) connect(ctx context.Context) (*Client, error) {
 		return nil, baton.Errorf(baton.CodeServerUnreachable, "the server can't be started").WithDetail("%v", err).WithHint("look at %s", s.Places.Log)
 	}
 	defer unlock()
-	if c, _, err := Reachable(ctx, s.Places.Socket); err == nil {
-		return c, nil // somebody else was first
+	if c, _, err := Running(ctx, s.Places); err == nil || baton.ErrorCode(err) == baton.CodeTimedOut {
+		return c, err // somebody else was first
 	}
 	return s.launch(ctx)
 }
@@ -186,8 +184,8 @@ func Stop(ctx context.Context, p config.Places) (bool, error) {
 		return false, err
 	}
 	defer c.Close()
-	// A client that follows a thread starts the next server at once: not before
-	// we have seen this one end.
+	// A client that comes now starts the next server: not before we have seen this
+	// one end.
 	begin, err := lock(ctx, p.Starting)
 	if err != nil {
 		return false, baton.Errorf(baton.CodeTimedOut, "a server is being started").WithDetail("%v", err).WithHint("look at %s", p.Log)
@@ -208,37 +206,30 @@ func Stop(ctx context.Context, p config.Places) (bool, error) {
 // holds the data and does not answer may be coming up, ending, or about to make
 // the socket again that somebody has removed: it is waited for.
 func running(ctx context.Context, p config.Places) (*Client, error) {
-	held, cancel := context.WithTimeout(ctx, heldTime)
+	limit, cancel := context.WithTimeout(ctx, heldTime)
 	defer cancel()
 	for {
-		c, _, err := Reachable(ctx, p.Socket)
+		c, _, err := Running(ctx, p)
 		if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
 			return c, err
 		}
-		pid, holds := holder(p.Lock)
-		if !holds {
+		if !held(p.Lock) {
 			return nil, nil
 		}
 		select {
 		case <-time.After(lookAgain):
-		case <-held.Done():
-			return nil, baton.Errorf(baton.CodeTimedOut, "the server does not answer").
-				WithDetail("process %s holds %s and does not answer on %s", pid, p.Data, p.Socket).
-				WithHint("look at %s; `kill %s` ends it, agents go on", p.Log, pid)
+		case <-limit.Done():
+			return nil, named(silent(heldTime), p)
 		}
 	}
 }
 
-// holder says whether a server holds the lock, and its pid as it wrote it there.
-func holder(path string) (pid string, holds bool) {
+// held says whether a server holds the lock.
+func held(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", false
+		return false
 	}
 	defer f.Close() // lets go of the lock, if we got it
-	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
-		return "", false
-	}
-	b, _ := io.ReadAll(io.LimitReader(f, 32))
-	return strings.TrimSpace(string(b)), true
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"baton"
 	"baton/internal/httpapi"
@@ -21,10 +22,12 @@ type Message struct {
 
 // Stream follows a thread behind a version until fn returns an error or ctx
 // ends. When the connection ends it comes back with its cursor, so fn sees
-// every event once; deltas may be seen again. Where the server is gone, a client
-// that Connect has made starts the next one and goes on, as long as ctx lasts.
+// every event once; deltas may be seen again. A connection without a sign of life
+// for three heartbeats counts as ended. Where the server is gone, a client that
+// Connect has made waits for the next one, but starts none: see away.go.
 // fn may return io.EOF to end without an error.
 func (c *Client) Stream(ctx context.Context, thread string, version uint64, fn func(Message) error) error {
+	c.followed.Store(&thread)
 	for failed := 0; ; {
 		before := version
 		err := c.follow(ctx, thread, &version, fn)
@@ -39,7 +42,7 @@ func (c *Client) Stream(ctx context.Context, thread string, version uint64, fn f
 			return stop.error
 		case err != nil && baton.ErrorCode(err) != baton.CodeServerUnreachable:
 			return err
-		case err != nil && before == version && c.start != nil:
+		case err != nil && c.start != nil:
 			if err := c.back(ctx, err); err != nil {
 				return err
 			}
@@ -64,7 +67,14 @@ func asStopped(err error, s *stopped) bool {
 }
 
 func (c *Client) follow(ctx context.Context, thread string, version *uint64, fn func(Message) error) error {
-	res, err := c.request(ctx, http.MethodGet, Path("threads", thread, "stream")+after(*version), nil)
+	alive, cancel := context.WithCancel(ctx)
+	defer cancel()
+	life := time.AfterFunc(c.times.silence, cancel)
+	defer life.Stop()
+	res, err := c.request(alive, http.MethodGet, Path("threads", thread, "stream")+after(*version), nil)
+	if err != nil && alive.Err() != nil {
+		err = unreachable(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,6 +90,7 @@ func (c *Client) follow(ctx context.Context, thread string, version *uint64, fn 
 		if err != nil {
 			return unreachable(err)
 		}
+		life.Reset(c.times.silence)
 		line = strings.TrimSuffix(line, "\n")
 		if field, value, ok := strings.Cut(line, ": "); ok {
 			switch field {

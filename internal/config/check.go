@@ -39,6 +39,9 @@ func (c *checker) numbers(f file) {
 	if f.Handoff.BudgetTokens < 0 {
 		c.fail("handoff.budget_tokens", "it can't be negative")
 	}
+	if f.Handoff.ForeignRuns < -1 {
+		c.fail("handoff.foreign_runs", "it can't be negative, but for -1: never")
+	}
 	if n := f.Recovery.MaxRecoveries; n != nil && *n < 0 {
 		c.fail("recovery.max_recoveries", "it can't be negative")
 	}
@@ -54,7 +57,7 @@ func (c *checker) provider(name string, p fileProvider, drivers agent.Registry) 
 	case p.Driver == "":
 		c.fail(key, "`driver` is missing: one of %s", strings.Join(agent.Known, ", "))
 	case !slices.Contains(agent.Known, p.Driver):
-		c.fail(key+".driver", "there is no driver %q; the drivers are %s", p.Driver, strings.Join(agent.Known, ", "))
+		c.fail(key+".driver", "there is no driver %q%s; the drivers are %s", p.Driver, meant(p.Driver, agent.Known), strings.Join(agent.Known, ", "))
 	case !built && c.err == nil:
 		var have []string
 		for _, n := range agent.Known {
@@ -72,18 +75,67 @@ func (c *checker) provider(name string, p fileProvider, drivers agent.Registry) 
 	if p.Command == nil && p.Driver == "acp" {
 		c.fail(key, "`command` is missing: a driver for any ACP agent can't guess which")
 	}
-	for name, set := range map[string]bool{"handoff": p.Handoff != nil, "handoff_tokens": p.HandoffTokens != nil, "summary_source": p.SummarySource != nil} {
-		if set {
-			c.fail(key+"."+name, "this build can't do that yet; [handoff] holds for all providers, and handoffs are made without a model")
+	out := Provider{Name: name, Driver: p.Driver, Command: p.Command, Env: p.Env,
+		Settings: baton.Settings{Model: p.Model, PermissionMode: p.PermissionMode}}
+	c.handoff(key, p, &out)
+	if e := p.Effort; e != nil {
+		if !effortName.MatchString(*e) {
+			c.fail(key+".effort", "%q is no effort; expected one word that the agent knows, such as \"low\" or \"high\"", *e)
 		}
+		out.Settings.Effort = *e
+	}
+	if built {
+		c.settings(key, p.Driver, out.Settings, drivers[p.Driver].Capabilities().Settings)
 	}
 	for k := range p.Env {
 		if k == "" || strings.ContainsAny(k, "=\x00") {
 			c.fail(key+".env", "%q can't be the name of a variable", k)
 		}
 	}
-	return Provider{Name: name, Driver: p.Driver, Command: p.Command, Env: p.Env,
-		Settings: baton.Settings{Model: p.Model, Effort: p.Effort, PermissionMode: p.PermissionMode}}
+	return out
+}
+
+// settings refuses those that the driver has no way to tell its agent.
+func (c *checker) settings(key, driver string, s baton.Settings, can baton.SettingChanges) {
+	for _, f := range []struct {
+		name, value string
+		change      baton.SettingChange
+	}{{"model", s.Model, can.Model}, {"effort", s.Effort, can.Effort}, {"permission_mode", s.PermissionMode, can.PermissionMode}} {
+		if f.value != "" && f.change == baton.ChangeNone {
+			c.fail(key+"."+f.name, "the driver %q has no way to tell its agent; set it in the agent's own configuration", driver)
+		}
+	}
+}
+
+// handoff takes over what is said of handoffs to one provider.
+func (c *checker) handoff(key string, p fileProvider, out *Provider) {
+	if h := p.Handoff; h != nil {
+		if *h != "auto" && *h != "never" {
+			c.fail(key+".handoff", "expected \"auto\" or \"never\", found %q", *h)
+		}
+		out.HandoffNever = *h == "never"
+	}
+	if n := p.HandoffTokens; n != nil {
+		if *n < 1 {
+			c.fail(key+".handoff_tokens", "expected a number of tokens, 1 or more, found %d; to give it no handoff, write handoff = \"never\"", *n)
+		}
+		out.HandoffTokens = *n
+	}
+	if s := p.SummarySource; s != nil && *s != "local" {
+		c.fail(key+".summary_source", "%q is not built yet: all handoffs are made without a model, which is \"local\"", *s)
+	}
+}
+
+// effortName is what an effort may look like. Which ones there are differs from
+// agent to agent and from model to model.
+var effortName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+
+// meant asks whether the nearest of the names was meant.
+func meant(word string, names []string) string {
+	if n := nearest(word, names); n != "" {
+		return fmt.Sprintf(" (did you mean %q?)", n)
+	}
+	return ""
 }
 
 // suggestion lists what may stand where an unknown key does.
@@ -112,7 +164,7 @@ func suggestion(key []string) string {
 			if i > 0 {
 				where = "in [" + strings.Join(key[:i], ".") + "]"
 			}
-			return fmt.Sprintf("; %s may stand %s", where, strings.Join(names, ", "))
+			return fmt.Sprintf("%s; %s may stand %s", meant(k, names), where, strings.Join(names, ", "))
 		}
 		t = next
 	}

@@ -12,6 +12,9 @@
 //	model = "…"
 //	effort = "…"
 //	permission_mode = "…"                 # default: the agent asks
+//	handoff = "auto"                      # or "never": a run that would need one is refused
+//	handoff_tokens = 16000                # of one handoff to it; default: [handoff] budget_tokens
+//	summary_source = "local"              # handoffs are made without a model
 //
 //	[handoff]
 //	chain_full = 5                        # handoffs in a row after which the next tells everything
@@ -33,8 +36,10 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -61,6 +66,9 @@ type Provider struct {
 	Command  []string
 	Env      map[string]string // as written: a leading ~ is not expanded yet
 	Settings baton.Settings
+
+	HandoffNever  bool // no handoff is given to it: a run that needs one is refused
+	HandoffTokens int  // of one handoff to it, estimated; 0: as [handoff] says
 }
 
 // file is the shape of the TOML file.
@@ -87,13 +95,11 @@ type fileProvider struct {
 	Command        []string          `toml:"command"`
 	Env            map[string]string `toml:"env"`
 	Model          string            `toml:"model"`
-	Effort         string            `toml:"effort"`
+	Effort         *string           `toml:"effort"`
 	PermissionMode string            `toml:"permission_mode"`
-
-	// Known, but nothing heeds them yet: they are refused rather than ignored.
-	Handoff       *string `toml:"handoff"`
-	HandoffTokens *int    `toml:"handoff_tokens"`
-	SummarySource *string `toml:"summary_source"`
+	Handoff        *string           `toml:"handoff"`
+	HandoffTokens  *int              `toml:"handoff_tokens"`
+	SummarySource  *string           `toml:"summary_source"`
 }
 
 // duration is a time such as "90s" or "15m".
@@ -101,11 +107,14 @@ type duration time.Duration
 
 func (d *duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
-	if err == nil && v < 0 {
-		err = errors.New("a time can't be negative")
+	if err != nil {
+		return fmt.Errorf("expected a time such as \"90s\" or \"15m\", found the text %q", b)
+	}
+	if v < 0 {
+		return errors.New("a time can't be negative")
 	}
 	*d = duration(v)
-	return err
+	return nil
 }
 
 // Load reads and checks the file at path against the drivers of this build. A
@@ -121,6 +130,9 @@ func Load(path string, drivers agent.Registry) (Config, error) {
 
 // Parse checks a configuration. Path is for messages alone.
 func Parse(path string, data []byte, drivers agent.Registry) (Config, error) {
+	if err := shape(path, data); err != nil {
+		return Config{}, err
+	}
 	var f file
 	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
 	if err := dec.Decode(&f); err != nil {
@@ -178,12 +190,34 @@ func decodeError(path string, data []byte, err error) error {
 		if key == "" {
 			key = positions(data).keyAt(data, line)
 		}
-		return at(path, line, key).WithDetail("%s", strings.TrimPrefix(de.Error(), "toml: "))
+		return at(path, line, key).WithDetail("%s", unreadable(data, line, de))
 	}
 	if p := positions(data); p.twice != "" {
 		return at(path, p.again, p.twice).WithDetail("it is given twice")
 	}
 	return baton.Errorf(baton.CodeConfig, "%s can't be read", path).WithDetail("%v", err).WithHint(fixHint)
+}
+
+var bareWord = regexp.MustCompile(`^[^=#]*=\s*([A-Za-z_~/.][^"'\[\]{}#=]*?)\s*(#.*)?$`)
+
+// unreadable says what the decoder could not take. The commonest mistake, a text
+// without quotes, is called a broken number or nothing at all by it.
+func unreadable(data []byte, line int, err *toml.DecodeError) string {
+	if lines := strings.Split(string(data), "\n"); line >= 1 && line <= len(lines) {
+		if m := bareWord.FindStringSubmatch(strings.TrimSuffix(lines[line-1], "\r")); m != nil {
+			return fmt.Sprintf("expected a value, found %s; a text stands in quotes: %q", m[1], m[1])
+		}
+	}
+	said := strings.TrimPrefix(err.Error(), "toml: ")
+	switch {
+	case strings.Contains(said, "value out of range"):
+		return "the number is too large"
+	case strings.Contains(said, "incomplete number"):
+		return "the value is missing"
+	case strings.Contains(said, "cannot have new lines"):
+		return "the closing quote is missing"
+	}
+	return said
 }
 
 const fixHint = "correct the file; nothing of it is used until it is right"

@@ -14,15 +14,27 @@ import (
 
 // Check is one thing that `baton doctor` has looked at.
 type Check struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // ok, warning, error
-	Detail string `json:"detail"`
-	Hint   string `json:"hint,omitempty"`
+	Name     string         `json:"name"`
+	Status   string         `json:"status"` // ok, none, warning, error
+	Detail   string         `json:"detail"`
+	Hint     string         `json:"hint,omitempty"`
+	Provider *ProviderCheck `json:"provider,omitempty"`
+}
+
+// ProviderCheck is what was found of one provider's agent.
+type ProviderCheck struct {
+	Driver  string   `json:"driver"`
+	Path    string   `json:"path,omitempty"`    // "" where it is not found
+	Version string   `json:"version,omitempty"` // "" where it said none
+	Oldest  string   `json:"oldest,omitempty"`  // that can be driven
+	Can     []string `json:"can,omitempty"`
+	Cannot  []Lack   `json:"cannot,omitempty"`
 }
 
 // The states of a check.
 const (
 	StatusOK      = "ok"
+	StatusNone    = "none" // it is not there, and need not be
 	StatusWarning = "warning"
 	StatusError   = "error"
 )
@@ -67,25 +79,33 @@ func (p *Providers) List() []ProviderInfo {
 
 // Examine looks at the places and asks each agent for its version.
 func (p *Providers) Examine(ctx context.Context, probe Probe) []Check {
-	checks := []Check{{Name: "data", Status: StatusOK, Detail: p.places.Data}, {Name: "runtime", Status: StatusOK, Detail: p.places.Runtime}}
-	if err := p.places.Make(); err != nil {
-		e := baton.AsError(err)
-		checks[0] = Check{Name: "data", Status: StatusError, Detail: e.Error(), Hint: e.Hint}
-	}
-	checks = append(checks, platform())
-	real := 0
+	checks := append(p.places.Examine(), platform())
+	real, usable := 0, 0
+	var agents []Check
 	for _, name := range p.order {
 		c := p.examine(ctx, name, probe)
-		if p.all[name].Driver != Script && c.Status == StatusOK {
+		if p.all[name].Driver != Script {
 			real++
+			if c.Status == StatusOK {
+				usable++
+			}
 		}
-		checks = append(checks, c)
+		agents = append(agents, c)
 	}
-	if real == 0 {
-		checks = append(checks, Check{Name: "agents", Status: StatusWarning, Detail: "no agent can be used",
-			Hint: "install one (" + install["codex"] + "); `baton demo` works without"})
+	checks = append(checks, agents...)
+	none := Check{Name: "agents", Status: StatusWarning, Hint: "get one, such as Codex: " + install("codex") + "; `baton demo` works without"}
+	switch {
+	case usable > 0:
+		return checks
+	case p.guessed:
+		none.Detail = "no coding agent is on PATH"
+	case real > 0:
+		none.Detail = "none of the coding agents that the configuration names can be used"
+		none.Hint = "see above what each of them lacks"
+	default:
+		none.Status, none.Detail, none.Hint = StatusNone, "the configuration names scripted agents alone: they have no model", ""
 	}
-	return checks
+	return append(checks, none)
 }
 
 func platform() Check {
@@ -98,22 +118,30 @@ func platform() Check {
 }
 
 func (p *Providers) examine(ctx context.Context, name string, probe Probe) Check {
-	c := Check{Name: "provider " + name, Status: StatusOK}
+	x := p.all[name]
+	c := Check{Name: "provider " + name, Status: StatusOK, Provider: &ProviderCheck{Driver: x.Driver}}
+	driver, err := p.drivers.Get(x.Driver)
+	if err != nil {
+		e := baton.AsError(err)
+		c.Status, c.Detail, c.Hint = StatusError, e.Error(), e.Hint
+		return c
+	}
+	c.Provider.Oldest = driver.MinVersion()
+	c.Provider.Can, c.Provider.Cannot = powers(driver.Capabilities())
 	got, err := p.Get(name)
 	if err != nil {
 		e := baton.AsError(err)
 		c.Status, c.Detail, c.Hint = StatusError, e.Error(), e.Hint
-		if p.guessed {
-			// Nobody asked for it.
-			c.Status, c.Detail, c.Hint = StatusWarning, p.all[name].Driver+" is not on PATH", install[p.all[name].Driver]
+		if p.guessed { // nobody asked for it
+			c.Status, c.Detail, c.Hint = StatusNone, commandName(x)+" is not on PATH", install(commandName(x))
 		}
 		return c
 	}
-	driver, err := p.drivers.Get(got.Driver)
-	if err != nil || driver.VersionArgs() == nil {
+	c.Provider.Path = got.Command[0]
+	if driver.VersionArgs() == nil {
 		c.Detail = strings.Join(got.Command, " ")
 		if got.Driver == Script {
-			c.Detail = "built in; scripted, for the demo and for tests"
+			c.Detail = "built in: it has no model and does what marks in messages say"
 		}
 		return c
 	}
@@ -122,6 +150,7 @@ func (p *Providers) examine(ctx context.Context, name string, probe Probe) Check
 	argv := append([]string{got.Command[0]}, driver.VersionArgs()...)
 	out, err := probe(ctx, argv, p.probeEnv(got.Env))
 	version := versionIn(string(out))
+	c.Provider.Version = version
 	switch {
 	case err != nil:
 		c.Status, c.Detail = StatusError, fmt.Sprintf("%s does not say its version: %v %s", got.Command[0], err, head(string(out)))
@@ -130,9 +159,9 @@ func (p *Providers) examine(ctx context.Context, name string, probe Probe) Check
 		c.Status, c.Detail = StatusWarning, fmt.Sprintf("%s: no version in %q", got.Command[0], head(string(out)))
 	case tooOld(version, driver.MinVersion()):
 		c.Status, c.Detail = StatusError, fmt.Sprintf("%s is version %s; the oldest that can be driven is %s", got.Command[0], version, driver.MinVersion())
-		c.Hint = "update it: " + install[got.Driver]
+		c.Hint = update(got.Command[0])
 	default:
-		c.Detail = got.Command[0] + " " + version
+		c.Detail = fmt.Sprintf("version %s (%s or newer can be driven), %s", version, driver.MinVersion(), got.Command[0])
 	}
 	return c
 }

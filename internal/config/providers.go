@@ -20,12 +20,6 @@ const Script = "script"
 // in the order in which one of them becomes the default.
 var found = []string{"codex", "claude"}
 
-// install says how a person gets the agent of a driver.
-var install = map[string]string{
-	"codex":  "npm install -g @openai/codex, then run `codex` once to sign in",
-	"claude": "npm install -g @anthropic-ai/claude-code, then run `claude` once to sign in",
-}
-
 // Providers are the configured agents, or those found on PATH.
 type Providers struct {
 	drivers agent.Registry
@@ -95,7 +89,7 @@ func (p *Providers) Get(name string) (engine.Provider, error) {
 	if name == "" {
 		return engine.Provider{}, baton.Errorf(baton.CodeAgentMissing, "there is no coding agent on this machine").
 			WithDetail("looked for %s on PATH", strings.Join(found, " and ")).
-			WithHint("install one (%s), or see how it works with `baton demo`", install["codex"])
+			WithHint("get one, such as Codex (%s), or see how it works with `baton demo`", install("codex"))
 	}
 	x, ok := p.all[name]
 	if !ok {
@@ -109,17 +103,25 @@ func (p *Providers) Get(name string) (engine.Provider, error) {
 	}
 	argv, ok := p.command(x)
 	if !ok {
-		hint := "set `command` in [providers." + name + "] of " + p.configPath() + " to where it is"
-		if how := install[x.Driver]; how != "" {
-			hint = "install it with " + how + ", or " + hint
-		}
-		return engine.Provider{}, baton.Errorf(baton.CodeAgentMissing, "the agent of provider %q is not there", name).
-			WithDetail("looked for %s; nothing was sent", p.lookedFor(x)).WithHint("%s", hint)
+		return engine.Provider{}, p.missing(x)
 	}
 	return engine.Provider{
-		Provider: decide.Provider{Name: name, Driver: x.Driver, Capabilities: driver.Capabilities(), Settings: x.Settings},
-		Command:  argv, Env: p.environment(x),
+		Provider: decide.Provider{Name: name, Driver: x.Driver, Capabilities: driver.Capabilities(), Settings: x.Settings,
+			HandoffNever: x.HandoffNever, HandoffTokens: x.HandoffTokens},
+		Command: argv, Env: p.environment(x),
 	}, nil
+}
+
+// missing is the error of a provider whose command is not found.
+func (p *Providers) missing(x Provider) *baton.Error {
+	hint := "set `command` in [providers." + x.Name + "] of " + p.configPath() + " to where it is"
+	if how := install(commandName(x)); how != "" {
+		hint = how + "; or " + hint
+	} else if how := install(x.Driver); how != "" {
+		hint += ", or get it: " + how
+	}
+	return baton.Errorf(baton.CodeAgentMissing, "the agent of provider %q is not there", x.Name).
+		WithDetail("looked for %s", p.lookedFor(x)).WithHint("%s", hint)
 }
 
 // command is the provider's argv with its executable found.

@@ -110,7 +110,7 @@ func (d *Decider) finish(r *Run, outcome baton.RunStatus, err *baton.Error) {
 	if r.Status != baton.RunFinalizing {
 		d.emit(baton.EventRunFinalizing{Run: r.ID, Outcome: outcome, Err: err, AbsorbedBy: r.AbsorbedBy})
 	}
-	d.emit(baton.EventRunEnded{Run: r.ID, Status: outcome, Err: err, Answer: r.Answer, Usage: r.Usage})
+	d.emit(baton.EventRunEnded{Run: r.ID, Ordinal: r.Ordinal, Provider: r.Provider, Status: outcome, Err: err, Answer: r.Answer, Usage: r.Usage})
 	if outcome != baton.RunCompleted && r.AbsorbedBy == "" && !d.S.QueueHeld {
 		d.emit(baton.EventQueueHeld{Reason: string(outcome)})
 	}

@@ -51,11 +51,6 @@ type (
 		AbsorbedBy baton.RunID     `json:"absorbed_by_run_id"`
 		Message    baton.MessageID `json:"message_id"`
 	}
-	itemDoc struct {
-		ID   baton.ItemID   `json:"id"`
-		Kind baton.ItemKind `json:"kind"`
-		Body baton.ItemBody `json:"body"`
-	}
 	messageDoc struct {
 		Text   string `json:"text"`
 		Author string `json:"author"`
@@ -107,43 +102,138 @@ func readSource(ctx context.Context, r journal.Reader, thread baton.ThreadID, da
 			answers[q.Item] = &handoff.Answer{By: q.By, Decision: q.Decision, Reason: q.Reason, Answers: q.Answers}
 		}
 	}
-	for _, run := range runs {
-		if !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack {
-			continue
-		}
+	covered := slices.DeleteFunc(slices.Clone(runs), func(run runDoc) bool {
+		return !data.Covered.Has(run.Ordinal) || run.Status == baton.RunCancelled || run.Status == baton.RunRolledBack
+	})
+	for _, run := range covered {
 		if !slices.Contains(src.From, run.Provider) {
 			src.From = append(src.From, run.Provider)
 		}
-		if data.Known.Has(run.Ordinal) {
-			continue
+	}
+	covered = slices.DeleteFunc(covered, func(run runDoc) bool { return data.Known.Has(run.Ordinal) })
+	with := map[baton.RunID][]runDoc{} // a run, and those that its turn took in, in order
+	for _, run := range runs {
+		if run.AbsorbedBy != "" {
+			with[run.AbsorbedBy] = append(with[run.AbsorbedBy], run)
 		}
-		out := handoff.Run{Ordinal: run.Ordinal, Provider: run.Provider, Status: run.Status, Err: run.Err}
-		for _, other := range runs {
-			if other.ID != run.ID && other.AbsorbedBy != run.ID || other.Message == "" {
-				continue
-			}
-			m, err := message(ctx, r, other)
-			if err != nil {
-				return src, err
-			}
+		with[run.ID] = append(with[run.ID], run)
+	}
+	messages, err := readMessages(ctx, r, thread, covered, with)
+	if err != nil {
+		return src, err
+	}
+	items, err := readItems(ctx, r, thread, covered, answers)
+	if err != nil {
+		return src, err
+	}
+	for _, run := range covered {
+		out := handoff.Run{Ordinal: run.Ordinal, Provider: run.Provider, Status: run.Status, Err: run.Err, Items: items[run.ID]}
+		for _, m := range messages[run.ID] {
 			if out.Message != "" {
 				out.Message += "\n\n"
 			}
 			out.Message += m.Text
 			out.Author = m.Author
 		}
-		items, err := all[itemDoc](ctx, r, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run.ID})
-		if err != nil {
-			return src, err
-		}
-		out.Items = slices.Grow(out.Items, len(items))
-		for _, it := range items {
-			out.Items = append(out.Items, handoff.Item{ID: it.ID, Kind: it.Kind, Status: it.Body.Status, Body: it.Body.Marked(), Answer: answers[it.ID]})
-		}
 		src.Runs = append(src.Runs, out)
 	}
 	progress(&src)
 	return src, nil
+}
+
+// manyRuns is from how many covered runs on the messages of the whole thread are
+// read at once.
+const manyRuns = 16
+
+// readMessages reads the inputs of the covered runs.
+func readMessages(ctx context.Context, r journal.Reader, thread baton.ThreadID, covered []runDoc, with map[baton.RunID][]runDoc) (map[baton.RunID][]messageDoc, error) {
+	known := map[baton.MessageID]messageDoc{}
+	if len(covered) >= manyRuns {
+		err := pages(ctx, r, journal.Query{Kind: journal.KindMessage, Thread: thread}, func(docs []journal.Document) error {
+			for _, d := range docs {
+				var m messageDoc
+				if err := json.Unmarshal(d.Body, &m); err != nil {
+					return fmt.Errorf("message %s: %w", d.ID, err)
+				}
+				known[baton.MessageID(d.ID)] = m
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := map[baton.RunID][]messageDoc{}
+	for _, run := range covered {
+		for _, other := range with[run.ID] {
+			if other.Message == "" {
+				continue
+			}
+			m, ok := known[other.Message]
+			if !ok {
+				var err error
+				if m, err = message(ctx, r, other); err != nil {
+					return nil, err
+				}
+			}
+			out[run.ID] = append(out[run.ID], m)
+		}
+	}
+	return out, nil
+}
+
+// noBody is the body of items whose own is not needed.
+var noBody baton.ItemBody
+
+// readItems reads what a handoff needs of the covered runs' items: those of the
+// thread from the first that belongs to a covered run on, since a query for each
+// of a thousand runs takes longer.
+func readItems(ctx context.Context, r journal.Reader, thread baton.ThreadID, covered []runDoc, answers map[baton.ItemID]*handoff.Answer) (map[baton.RunID][]handoff.Item, error) {
+	out, fresh := map[baton.RunID][]handoff.Item{}, map[baton.RunID]bool{}
+	q, found := journal.Query{Kind: journal.KindItem, Thread: thread}, false
+	for i, run := range covered {
+		out[run.ID], fresh[run.ID] = nil, len(covered)-i <= handoff.FreshRuns
+		if !found {
+			first, err := r.List(ctx, journal.Query{Kind: journal.KindItem, Thread: thread, Run: run.ID, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if found = len(first) > 0; found {
+				q.After = first[0].Position - 1 // 0 is from the start
+			}
+		}
+	}
+	if !found {
+		return out, nil
+	}
+	var bodies []baton.ItemBody // those that are free; they are large, and one by one would be many
+	err := pages(ctx, r, q, func(docs []journal.Document) error {
+		for _, d := range docs {
+			items, ok := out[d.Run]
+			if !ok {
+				continue
+			}
+			if len(bodies) == 0 {
+				bodies = make([]baton.ItemBody, 64)
+			}
+			it, need, err := readItem(d.Body, fresh[d.Run], &bodies[0])
+			if err != nil {
+				return fmt.Errorf("item %s: %w", d.ID, err)
+			}
+			switch need {
+			case handoff.Content:
+				bodies = bodies[1:]
+			case handoff.Presence:
+				it.Body, bodies[0] = &noBody, baton.ItemBody{}
+			}
+			if need != handoff.Nothing {
+				it.Answer = answers[it.ID]
+				out[d.Run] = append(items, it)
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 func message(ctx context.Context, r journal.Reader, run runDoc) (m messageDoc, err error) {
@@ -165,33 +255,38 @@ func progress(src *handoff.Source) {
 			case baton.ItemTodo:
 				src.Open.Todo = it.Body.Steps
 			case baton.ItemPlan:
-				src.Open.Plan = &handoff.OpenPlan{Status: "active", Text: it.Body.Text}
+				src.Open.Plan = &handoff.OpenPlan{Status: "active", Text: it.Body.Text, Cut: it.Body.Cut}
 			}
 		}
 	}
 }
 
-// all reads every document of a query, page by page.
+// all reads every document of a query.
 func all[T any](ctx context.Context, r journal.Reader, q journal.Query) ([]T, error) {
 	var out []T
+	err := pages(ctx, r, q, func(docs []journal.Document) error {
+		for _, d := range docs {
+			out = append(out, *new(T))
+			if err := json.Unmarshal(d.Body, &out[len(out)-1]); err != nil {
+				return fmt.Errorf("%s %s: %w", d.Kind, d.ID, err)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// pages gives the documents of a query to each, page by page.
+func pages(ctx context.Context, r journal.Reader, q journal.Query, each func([]journal.Document) error) error {
 	q.Limit = 1000
 	for {
 		docs, err := r.List(ctx, q)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if n := len(out) + len(docs); n > cap(out) { // items are large, and there may be many thousand
-			out = slices.Grow(out, 2*n-len(out))
+		if err := each(docs); err != nil || len(docs) < q.Limit {
+			return err
 		}
-		for _, d := range docs {
-			out = append(out, *new(T))
-			if err := json.Unmarshal(d.Body, &out[len(out)-1]); err != nil {
-				return nil, fmt.Errorf("%s %s: %w", d.Kind, d.ID, err)
-			}
-			q.After = d.Position
-		}
-		if len(docs) < q.Limit {
-			return out, nil
-		}
+		q.After, q.AfterID = docs[len(docs)-1].Position, docs[len(docs)-1].ID
 	}
 }

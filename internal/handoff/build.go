@@ -43,7 +43,7 @@ func Build(s Source) (Built, error) {
 	text := Render(doc)
 	return Built{
 		Document: raw, Text: text, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))), Tokens: Tokens(text),
-		Omitted:    baton.Omitted{Count: doc.LeftOut.Count, ItemIDs: doc.LeftOut.ItemIDs},
+		Omitted:    baton.Omitted{Count: doc.LeftOut.Count, Runs: doc.LeftOut.Runs, ItemIDs: doc.LeftOut.ItemIDs},
 		Redactions: b.secrets, Squeezed: squeezed,
 	}, nil
 }
@@ -179,16 +179,27 @@ func (b *builder) sections() []Section {
 	return out
 }
 
+// MaxOmitted is how many items and how many intervals of runs that are left out
+// are named; the count is always of all.
+const MaxOmitted = 200
+
 func (b *builder) leftOut(all []located, tool string) LeftOut {
 	l := LeftOut{Count: b.count, Runs: b.runs, Shortened: b.cut, Tool: tool}
+	var out []located
 	for _, it := range all {
 		if !b.shown[it.id] {
-			l.ItemIDs = append(l.ItemIDs, it.id)
-			if !l.Runs.Has(it.run) {
-				l.Runs = l.Runs.Add(it.run, it.run)
-			}
+			out = append(out, it)
 		}
 	}
-	l.Count += len(l.ItemIDs)
+	l.Count += len(out)
+	for i, it := range out {
+		if i == 0 || it.run != out[i-1].run {
+			l.Runs = l.Runs.Add(it.run, it.run)
+		}
+	}
+	l.Runs = l.Runs[max(0, len(l.Runs)-MaxOmitted):]
+	for _, it := range out[max(0, len(out)-MaxOmitted):] {
+		l.ItemIDs = append(l.ItemIDs, it.id)
+	}
 	return l
 }

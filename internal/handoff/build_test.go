@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write golden files anew")
 func exit(n int) *int { return &n }
 
 func item(n int, kind baton.ItemKind, body baton.ItemBody) Item {
-	return Item{ID: baton.ItemID(fmt.Sprintf("itm_%d", n)), Kind: kind, Status: baton.NodeCompleted, Body: body}
+	return Item{ID: baton.ItemID(fmt.Sprintf("itm_%d", n)), Kind: kind, Status: baton.NodeCompleted, Body: &body}
 }
 
 // threeRuns is a thread that tries everything a document can hold.

@@ -30,7 +30,7 @@ func decision(it Item, e Entry, provider string) (draft, bool) {
 		if refused {
 			e.Status = "refused"
 		}
-		what := raw{text: cmp.Or(it.Body.Command, it.Body.Text, it.Body.Title), max: maxReason}
+		what := bodyText(it.Body, cmp.Or(it.Body.Command, it.Body.Text, it.Body.Title), maxReason)
 		if it.Kind == baton.ItemPlan && !refused {
 			what.max = 0
 		}

@@ -92,9 +92,9 @@ type Quote struct {
 // notes are not counted.
 type LeftOut struct {
 	Count     int             `json:"count"`
-	Runs      baton.Intervals `json:"runs"` // whose they are
-	ItemIDs   []baton.ItemID  `json:"item_ids,omitempty"`
-	Shortened int             `json:"shortened"`           // quotes that are head and tail only
+	Runs      baton.Intervals `json:"runs"`                // whose they are, the newest MaxOmitted intervals
+	ItemIDs   []baton.ItemID  `json:"item_ids,omitempty"`  // the newest MaxOmitted of them
+	Shortened int             `json:"shortened"`           // quotes that are head and tail only, here or already in the thread
 	Tool      string          `json:"read_with,omitempty"` // the tool that can read it
 }
 

@@ -32,6 +32,23 @@ type raw struct {
 	of, text string
 	person   bool // word for word
 	max      int  // units it may cost; 0 is no limit
+	gap      gap
+}
+
+// gap is where a text is head and tail only, as the thread has it: the mark
+// between them, in bytes of the text, and how many bytes it stands for.
+type gap struct{ at, size, bytes int }
+
+// bodyText is the raw of an item's text or output.
+func bodyText(b *baton.ItemBody, text string, limit int) raw {
+	r := raw{text: text, max: limit}
+	if b.Cut == nil || b.Cut.Head <= 0 || len(text) < b.Cut.Head {
+		return r
+	}
+	if mark := b.Cut.Mark(); strings.HasPrefix(text[b.Cut.Head:], mark) {
+		r.gap = gap{at: b.Cut.Head, size: len(mark), bytes: int(b.Cut.Omitted)}
+	}
+	return r
 }
 
 // fitted is what fit made of drafts.
@@ -72,8 +89,10 @@ func fit(drafts []draft, room int) fitted {
 			d.entry.Quotes = append(d.entry.Quotes, q)
 			f.used += min(v.cost, share)
 			f.secrets += v.secrets
-			if q.CutBytes > 0 {
+			if q.CutBytes > 0 || d.raws[i].gap.bytes > 0 {
 				f.cut++
+			}
+			if q.CutBytes > 0 {
 				f.squeezed = f.squeezed || d.raws[i].max == 0 || share < d.raws[i].max
 			}
 		}
@@ -190,7 +209,8 @@ type view struct {
 	head, tail string // tail only where the middle was never read
 	size       int    // of the whole text in bytes
 	whole      bool   // head is all of it
-	cost       int    // in units, of what is to be shown
+	gap        gap
+	cost       int // in units, of what is to be shown
 	secrets    int
 }
 
@@ -203,7 +223,7 @@ func (r raw) view(limit int) view {
 	window := limit + margin
 	if len(r.text) <= 2*window {
 		s, n := redact.Text(fit(r.text))
-		v := view{head: s, size: len(s), whole: true, secrets: n}
+		v := view{head: s, size: len(s), whole: true, secrets: n, gap: r.gap}
 		v.cost = limited(quoteUnits(s), r.max)
 		return v
 	}
@@ -211,7 +231,7 @@ func (r raw) view(limit int) view {
 	// What lies in the margin may be half a secret, however much was redacted.
 	first = first[:boundary(first, len(first)-margin)]
 	last = last[boundary(last, margin):]
-	return view{head: first, tail: last, size: len(r.text), cost: limited(limit, r.max), secrets: n}
+	return view{head: first, tail: last, size: len(r.text), cost: limited(limit, r.max), secrets: n, gap: r.gap}
 }
 
 // boundary returns a place near i between two characters of s, in it.
@@ -232,7 +252,7 @@ func (v view) quote(limit int) Quote {
 	if v.whole && quoteUnits(v.head) <= limit {
 		return Quote{Text: v.head}
 	}
-	limit -= units(cutLine(v.size))
+	limit -= units(cutLine(v.size + v.gap.bytes))
 	q := Quote{Text: head(v.head, limit/2)}
 	rest := v.tail
 	if v.whole {
@@ -242,5 +262,8 @@ func (v view) quote(limit int) Quote {
 	// A line end beside the cut says nothing.
 	q.Text, q.Tail = strings.TrimRight(q.Text, "\r\n"), strings.TrimLeft(q.Tail, "\r\n")
 	q.CutBytes = max(1, v.size-len(q.Text)-len(q.Tail)) // redaction may have made it shorter than it was
+	if len(q.Text) <= v.gap.at && len(q.Tail) <= v.size-v.gap.at-v.gap.size {
+		q.CutBytes += v.gap.bytes - v.gap.size // what the mark stood for went with it
+	}
 	return q
 }

@@ -18,7 +18,6 @@ const (
 	maxResult     = 3000
 	maxConclusion = 6000
 	maxNewest     = 18000
-	recentRuns    = 3 // of which more than the conclusion is told
 )
 
 // material is what a source holds, by what it is; each oldest first.
@@ -46,7 +45,7 @@ func gather(s Source) *material {
 	var commands latest
 	files := map[string]*file{}
 	for i, r := range s.Runs {
-		fresh := i >= len(s.Runs)-recentRuns
+		fresh := i >= len(s.Runs)-FreshRuns
 		m.messagesOf(r)
 		answer := conclusion(r)
 		for k, it := range r.Items {
@@ -67,7 +66,7 @@ func gather(s Source) *material {
 				}
 			case baton.ItemSubagent:
 				m.subagents = append(m.subagents, draft{section: SectionSubagents, entry: e, items: ids(it),
-					raws: texts(raw{text: it.Body.Title, max: maxReason}, raw{of: "result", text: cmp.Or(it.Body.Text, it.Body.Output), max: maxResult})})
+					raws: texts(raw{text: it.Body.Title, max: maxReason}, of("result", bodyText(it.Body, cmp.Or(it.Body.Text, it.Body.Output), maxResult)))})
 			case baton.ItemPlan, baton.ItemQuestion, baton.ItemApproval:
 				if d, ok := decision(it, e, r.Provider); ok {
 					m.decisions = append(m.decisions, d)
@@ -145,10 +144,10 @@ func (m *material) said(r Run, it Item, e Entry, last, fresh bool) {
 			older.raws[0].max = maxConclusion
 			m.conclusions = append(m.conclusions, older)
 		}
-		d.section, d.raws = SectionConclusions, []raw{{text: it.Body.Text, max: maxNewest}}
+		d.section, d.raws = SectionConclusions, []raw{bodyText(it.Body, it.Body.Text, maxNewest)}
 		m.newest = []draft{d}
 	case fresh && !it.Child:
-		d.section, d.raws = SectionRecent, []raw{{text: it.Body.Text, max: maxResult}}
+		d.section, d.raws = SectionRecent, []raw{bodyText(it.Body, it.Body.Text, maxResult)}
 		m.recent = append(m.recent, d)
 	}
 }
@@ -156,12 +155,11 @@ func (m *material) said(r Run, it Item, e Entry, last, fresh bool) {
 func command(it Item, e Entry, fresh bool) draft {
 	e.ExitCode = it.Body.ExitCode
 	d := draft{section: SectionCommands, items: ids(it), raws: texts(raw{text: cmp.Or(it.Body.Command, it.Body.Title), max: maxReason})}
-	failed := it.Status == baton.NodeFailed || e.ExitCode != nil && *e.ExitCode != 0
 	if e.ExitCode != nil && it.Status == baton.NodeCompleted {
 		e.Status = "" // the code says it
 	}
-	if failed || fresh {
-		d.raws = append(d.raws, texts(raw{of: "output", text: it.Body.Output, max: maxOutput})...)
+	if NeedsOutput(it, fresh) {
+		d.raws = append(d.raws, texts(of("output", bodyText(it.Body, it.Body.Output, maxOutput)))...)
 	}
 	d.entry = e
 	return d
@@ -171,7 +169,7 @@ func tool(it Item, e Entry) draft {
 	e.Kind = strings.TrimSpace(string(it.Kind) + " " + name(it.Body.Tool))
 	return draft{section: SectionRecent, entry: e, items: ids(it), raws: texts(
 		raw{text: it.Body.Title, max: maxInput}, raw{of: "input", text: it.Body.Input, max: maxInput},
-		raw{of: "output", text: cmp.Or(it.Body.Output, it.Body.Text), max: maxOutput})}
+		of("output", bodyText(it.Body, cmp.Or(it.Body.Output, it.Body.Text), maxOutput)))}
 }
 
 // failuresOf adds how a run failed, and the errors that it met.
@@ -196,7 +194,7 @@ func (m *material) failuresOf(r Run) {
 			last.items = append(last.items, it.ID)
 			continue
 		}
-		m.failures = append(m.failures, draft{section: SectionFailures, items: ids(it), raws: texts(raw{text: text, max: maxOutput}),
+		m.failures = append(m.failures, draft{section: SectionFailures, items: ids(it), raws: texts(bodyText(it.Body, text, maxOutput)),
 			entry: Entry{Run: r.Ordinal, Item: it.ID, Kind: "error", Status: name(string(it.Body.Code))}})
 	}
 }
@@ -204,7 +202,7 @@ func (m *material) failuresOf(r Run) {
 // open adds what is open now.
 func (m *material) open(o OpenState) {
 	if o.Plan != nil && o.Plan.Text != "" {
-		m.plan = []draft{{section: SectionPlan, entry: Entry{Status: name(o.Plan.Status)}, raws: []raw{{text: o.Plan.Text}}}}
+		m.plan = []draft{{section: SectionPlan, entry: Entry{Status: name(o.Plan.Status)}, raws: []raw{bodyText(&baton.ItemBody{Cut: o.Plan.Cut}, o.Plan.Text, 0)}}}
 	}
 	for i, step := range o.Todo {
 		m.todo = append(m.todo, draft{section: SectionTodo, raws: []raw{{text: step.Text}},
@@ -251,6 +249,12 @@ func only(items []baton.ItemID) baton.ItemID {
 		return items[0]
 	}
 	return ""
+}
+
+// of says what a text is.
+func of(what string, r raw) raw {
+	r.of = what
+	return r
 }
 
 // texts returns the raws that hold text.

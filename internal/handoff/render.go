@@ -82,15 +82,40 @@ func label(e Entry) string {
 	}
 }
 
+// leftOutLine says what the document lacks, in one of
+//
+//	LEFT OUT: nothing.
+//	LEFT OUT: nothing; 2 texts are shortened.
+//	LEFT OUT: 12 items of runs 6-7; 1 text is shortened.
+//
+// and by what it can be read, where there is something to read.
 func leftOutLine(l LeftOut) string {
-	if l.Count == 0 && l.Shortened == 0 {
-		return "\nLEFT OUT: nothing\n"
+	s := "\nLEFT OUT: "
+	switch {
+	case l.Count == 0:
+		s += "nothing"
+	case l.Count == 1:
+		s += "1 item"
+	default:
+		s += strconv.Itoa(l.Count) + " items"
 	}
-	s := fmt.Sprintf("\nLEFT OUT: %d items of runs %s; %d texts shortened", l.Count, ranges(l.Runs), l.Shortened)
-	if l.Tool != "" {
+	if l.Count > 0 && !l.Runs.Empty() { // what is open now is of no run
+		s += " of run"
+		if l.Runs.Count() > 1 {
+			s += "s"
+		}
+		s += " " + ranges(l.Runs)
+	}
+	switch {
+	case l.Shortened == 1:
+		s += "; 1 text is shortened"
+	case l.Shortened > 1:
+		s += "; " + strconv.Itoa(l.Shortened) + " texts are shortened"
+	}
+	if l.Tool != "" && l.Count+l.Shortened > 0 {
 		s += "; all can be read with the tool " + l.Tool
 	}
-	return s + "\n"
+	return s + ".\n"
 }
 
 // list writes names, the first of them where they are many.

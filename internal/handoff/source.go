@@ -42,14 +42,58 @@ type Run struct {
 	Items    []Item // in the timeline's order
 }
 
-// Item is one entry of the timeline, with its whole body where it is at hand.
+// FreshRuns is of how many runs, the newest, more than the conclusion is told.
+const FreshRuns = 3
+
+// Need is how much of an item a document depends on.
+type Need int
+
+// The needs. Whoever gathers a source may leave out items of which Nothing is
+// needed, and all but id, kind and status of those whose Presence is: the
+// document is the same.
+const (
+	Nothing  Need = iota // hidden reasoning, Baton's own notes
+	Presence             // it is never shown, and counts as left out
+	Content              // its body, but for diffs
+)
+
+// NeedOf says what a document needs of an item of this kind; fresh says that
+// its run is one of the newest FreshRuns.
+func NeedOf(kind baton.ItemKind, fresh bool) Need {
+	switch kind {
+	case baton.ItemTool, baton.ItemSearch:
+		if !fresh {
+			return Presence
+		}
+		return Content
+	case baton.ItemUserMessage, baton.ItemAssistantMessage, baton.ItemCommand, baton.ItemFileChange, baton.ItemSubagent, baton.ItemError,
+		baton.ItemPlan, baton.ItemTodo, baton.ItemQuestion, baton.ItemApproval:
+		return Content
+	default:
+		return Nothing
+	}
+}
+
+// NeedsOutput says whether a document may show Body.Output of an item of which
+// the rest is known: that of an older command which went well is not told.
+func NeedsOutput(it Item, fresh bool) bool {
+	return it.Kind != baton.ItemCommand || fresh || failed(it)
+}
+
+// failed says that a command did not go well.
+func failed(it Item) bool {
+	return it.Status == baton.NodeFailed || it.Body.ExitCode != nil && *it.Body.ExitCode != 0
+}
+
+// Item is one entry of the timeline; what of it is needed says NeedOf. Its texts
+// are as Body.Marked gives them.
 type Item struct {
 	ID     baton.ItemID
 	Kind   baton.ItemKind
 	Status baton.NodeStatus
-	Body   baton.ItemBody
-	Child  bool    // of a subagent, not of the run's root
-	Answer *Answer // approval, question, plan: how it was answered, if it was
+	Body   *baton.ItemBody // never nil; nobody changes it
+	Child  bool            // of a subagent, not of the run's root
+	Answer *Answer         // approval, question, plan: how it was answered, if it was
 }
 
 // Answer is what somebody decided about a request or a plan.
@@ -71,6 +115,7 @@ type OpenState struct {
 type OpenPlan struct {
 	Status string // draft, active
 	Text   string
+	Cut    *baton.Cut // of the item that it stands in
 }
 
 // OpenRequest is an approval or question that waits for an answer.

@@ -186,16 +186,24 @@ func sequence(s string) int {
 
 // name reduces a name from the outside to one short line of plain characters.
 func name(s string) string {
+	if len(s) <= 40 && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return strings.TrimSpace(s)
+	}
 	var b strings.Builder
 	for _, r := range s {
 		if b.Len() == 40 {
 			break
 		}
-		if 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.@/+ ", r) {
+		if plain(r) {
 			b.WriteRune(r)
 		} else {
 			b.WriteByte('?')
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// plain says whether a character may stand in a name.
+func plain(r rune) bool {
+	return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.@/+ ", r)
 }

@@ -76,7 +76,7 @@ func TestListsAreReadInParts(t *testing.T) {
 	}
 	cursor, parts := "", 0
 	for {
-		p := ask[Page[Thread]](r, "GET", "/api/threads?limit=2&cursor="+cursor, "")
+		p := ask[Page[ThreadRow]](r, "GET", "/api/threads?limit=2&cursor="+cursor, "")
 		parts++
 		for _, th := range p.Items {
 			if !want[th.ID] {

@@ -4,8 +4,9 @@
 //
 // Shapes are snake_case; an absent field is unknown, times are RFC 3339 in UTC,
 // intervals are inclusive pairs. A list is {"items":[…],"next":cursor}, where a
-// missing next means that this is the end. An error is problem+json with a
-// stable code and a hint.
+// missing next means that this is the end. The list of threads has a ThreadRow
+// for each, and comes packed where Accept-Encoding names gzip. An error is
+// problem+json with a stable code and a hint.
 //
 // A command carries a command_id made by the client: the same id again gives
 // the first answer, the same id for something else is a conflict. Without one

@@ -74,26 +74,8 @@ func every[T any](ctx context.Context, r journal.Reader, q journal.Query) ([]T, 
 
 // page reads one part of a list and the cursor of the next.
 func page[T any](ctx context.Context, r journal.Reader, q journal.Query, cursor string) (Page[T], error) {
-	if cursor != "" {
-		at, id, ok := strings.Cut(cursor, "~")
-		n, err := strconv.ParseInt(at, 10, 64)
-		if !ok || err != nil {
-			return Page[T]{}, baton.Errorf(baton.CodeInvalid, "the cursor %q is none of ours", cursor).WithHint("take `next` of the part before")
-		}
-		q.After, q.AfterID = n, id
-	}
-	limit := q.Limit
-	q.Limit++
-	docs, err := r.List(ctx, q)
-	if err != nil {
-		return Page[T]{}, err
-	}
-	out := Page[T]{Items: []T{}}
-	if len(docs) > limit {
-		docs = docs[:limit]
-		last := docs[limit-1]
-		out.Next = strconv.FormatInt(last.Position, 10) + "~" + last.ID
-	}
+	docs, next, err := part(ctx, r, q, cursor)
+	out := Page[T]{Items: []T{}, Next: next}
 	for _, d := range docs {
 		v, err := decode[T](d)
 		if err != nil {
@@ -101,7 +83,30 @@ func page[T any](ctx context.Context, r journal.Reader, q journal.Query, cursor 
 		}
 		out.Items = append(out.Items, v)
 	}
-	return out, nil
+	return out, err
+}
+
+// part reads one part of a list, undecoded.
+func part(ctx context.Context, r journal.Reader, q journal.Query, cursor string) (docs []journal.Document, next string, err error) {
+	if cursor != "" {
+		at, id, ok := strings.Cut(cursor, "~")
+		n, err := strconv.ParseInt(at, 10, 64)
+		if !ok || err != nil {
+			return nil, "", baton.Errorf(baton.CodeInvalid, "the cursor %q is none of ours", cursor).WithHint("take `next` of the part before")
+		}
+		q.After, q.AfterID = n, id
+	}
+	limit := q.Limit
+	q.Limit++
+	if docs, err = r.List(ctx, q); err != nil {
+		return nil, "", err
+	}
+	if len(docs) > limit {
+		docs = docs[:limit]
+		last := docs[limit-1]
+		next = strconv.FormatInt(last.Position, 10) + "~" + last.ID
+	}
+	return docs, next, nil
 }
 
 // resolve returns the whole id of a document that may be named by the
@@ -164,20 +169,28 @@ func (d threadDoc) thread() Thread {
 }
 
 func (d threadDoc) activity() string {
-	if len(d.Pending) > 0 {
-		return "waiting"
-	}
-	queued := false
+	active, queued := "", 0
 	for _, r := range d.OpenRuns {
-		if r.Status != string(baton.RunQueued) {
-			return r.Status
+		if r.Status == string(baton.RunQueued) {
+			queued++
+		} else {
+			active = r.Status
 		}
-		queued = true
 	}
+	return activity(len(d.Pending), active, queued, d.QueueHeld)
+}
+
+// activity is what goes on in a thread: active is the status of the run that is
+// neither queued nor ended, "" for none.
+func activity(pending int, active string, queued int, held bool) string {
 	switch {
-	case queued && d.QueueHeld:
+	case pending > 0:
+		return "waiting"
+	case active != "":
+		return active
+	case queued > 0 && held:
 		return "held"
-	case queued:
+	case queued > 0:
 		return "queued"
 	}
 	return "idle"

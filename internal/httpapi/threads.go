@@ -43,15 +43,7 @@ func route[I, O any](s *Server, method, path, id, summary string, handle func(ct
 }
 
 func (s *Server) threads() {
-	type listIn struct{ Paging }
-	route(s, http.MethodGet, "/api/threads", "list-threads", "Threads, the liveliest first", func(ctx context.Context, r journal.Reader, in *listIn) (Page[Thread], error) {
-		p, err := page[threadDoc](ctx, r, journal.Query{Kind: journal.KindThread, Desc: true, Limit: in.Limit}, in.Cursor)
-		out := Page[Thread]{Items: []Thread{}, Next: p.Next}
-		for _, d := range p.Items {
-			out.Items = append(out.Items, d.thread())
-		}
-		return out, err
-	})
+	s.listThreads()
 	type showIn struct {
 		ThreadPath
 		Runs int `query:"runs" minimum:"0" maximum:"1000" default:"200" doc:"how many of the newest runs come with it"`

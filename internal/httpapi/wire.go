@@ -28,14 +28,37 @@ type PendingRequest struct {
 	Title string `json:"title"`
 }
 
-// LastRun is the run of a thread that ended last.
+// LastRun is the run of a thread that ended last, cancelled ones apart.
 type LastRun struct {
-	ID      string     `json:"id"`
-	Status  string     `json:"status"`
-	EndedAt *time.Time `json:"ended_at,omitempty"`
+	ID       string     `json:"id"`
+	Ordinal  int        `json:"ordinal,omitempty"`
+	Status   string     `json:"status"`
+	Provider string     `json:"provider,omitempty"`
+	EndedAt  *time.Time `json:"ended_at,omitempty"`
 }
 
-// Thread is a thread. A list has no runs.
+// ThreadRow is what a list tells of a thread; the whole is Thread.
+type ThreadRow struct {
+	ID         string     `json:"id"`
+	Title      string     `json:"title,omitempty"`
+	State      string     `json:"state"`
+	Activity   string     `json:"activity" enum:"idle,queued,starting,running,waiting,finalizing,held" doc:"derived: what goes on in it now; waiting is for a person"`
+	Provider   string     `json:"provider,omitempty"`
+	QueueHeld  bool       `json:"queue_held"`
+	QueuedRuns int        `json:"queued_runs,omitempty" doc:"how many runs wait in its queue"`
+	Requests   int        `json:"requests,omitempty" doc:"how many requests wait for a person"`
+	LastRun    *RowRun    `json:"last_run,omitempty"`
+	UpdatedAt  *time.Time `json:"updated_at,omitempty"`
+}
+
+// RowRun is the run of a thread that ended last, in a list.
+type RowRun struct {
+	Ordinal  int    `json:"ordinal,omitempty"`
+	Status   string `json:"status"`
+	Provider string `json:"provider,omitempty"`
+}
+
+// Thread is a thread with its runs.
 type Thread struct {
 	ID                     string           `json:"id"`
 	Version                uint64           `json:"version,omitempty" doc:"cursor for its stream; only where one thread is shown"`

@@ -8,7 +8,7 @@ import (
 
 // ProjectorVersion counts changes of what Project makes of the same event. A
 // store whose documents come from another version rebuilds them.
-const ProjectorVersion = 2
+const ProjectorVersion = 3
 
 // Project says what an event changes in the read models. It is pure: the same
 // event gives the same changes, and documents are the fold of all changes in

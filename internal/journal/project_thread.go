@@ -8,7 +8,7 @@ import "baton"
 //	open_runs         {run_id: {ordinal, status, provider}} of runs that have not ended;
 //	                  the active one is the one that is not queued
 //	pending_requests  {request_id: {run_id, kind, title}}
-//	last_run          {id, status, ended_at} of the run that ended last, cancelled ones apart
+//	last_run          {id, ordinal, status, provider, ended_at} of the run that ended last, cancelled ones apart
 //
 // They are maps by id because a merge patch can add and remove a key without
 // knowing the rest.
@@ -92,7 +92,9 @@ func (p *projection) run(data baton.EventData) {
 		p.change(KindRun, string(d.Run), f)
 		t := patch{"open_runs": patch{string(d.Run): nil}}
 		if d.Status != baton.RunCancelled {
-			last := patch{"id": d.Run, "status": d.Status}
+			last := patch{"id": d.Run, "status": d.Status, "ordinal": nil, "provider": nil}
+			put(last, "ordinal", d.Ordinal)
+			put(last, "provider", d.Provider)
 			last.stamp("ended_at", at)
 			t["last_run"] = last
 		}

@@ -22,7 +22,7 @@ func TestErrors(t *testing.T) {
 		"[[fail-auth]]": baton.CodeUnauthorized, "[[stop refusal]]": baton.CodeAgentFailed, "[[nonsense]]": baton.CodeAgentFailed} {
 		b := started(t)
 		facts := b.do(mark, baton.TurnFailed)
-		if err := facts[len(facts)-1].(baton.FactTurnEnded).Err; err.Code != code {
+		if err := facts[len(facts)-1].(baton.FactTurnEnded).Err; err.Code != code || err.Detail == "" && err.Title == "" {
 			t.Errorf("%s: %+v", mark, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,7 +205,7 @@ func init() { // the verbs use the table through obey
 		"crash-unseen":  func(*turn, string) error { return errors.New("[[crash-unseen]] must come first") },
 		"crash-unacked": func(*turn, string) error { return errors.New("[[crash-unacked]] must come first") },
 		"exit":          (*turn).exit,
-		"fail":          func(_ *turn, arg string) error { return errors.New(arg) },
+		"fail":          func(_ *turn, arg string) error { return errors.New(cmp.Or(arg, "the message told it to fail")) },
 		"fail-rate":     func(*turn, string) error { return rpcErr{Code: 429, Message: "rate limit reached"} },
 		"fail-auth":     func(*turn, string) error { return rpcErr{Code: -32000, Message: "Authentication required"} },
 		"stop":          func(t *turn, arg string) error { t.stop = arg; return nil },

@@ -38,6 +38,7 @@ func Run(t *testing.T, open Open) {
 		"unsettled":           unsettled,
 		"documents":           documents,
 		"lists":               lists,
+		"long lists":          longLists,
 		"views":               views,
 		"many readers":        manyReaders,
 		"concurrent":          concurrent,

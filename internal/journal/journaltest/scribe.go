@@ -62,7 +62,7 @@ func (s *Scribe) Create() journal.Unit {
 // End is what the end of the n-th command's run writes.
 func (s *Scribe) End(n int) journal.Unit {
 	run := baton.RunID(fmt.Sprintf("run_%s_%d", s.Thread, n))
-	u := s.Unit(baton.EventRunFinalizing{Run: run, Outcome: baton.RunCompleted}, baton.EventRunEnded{Run: run, Status: baton.RunCompleted})
+	u := s.Unit(baton.EventRunFinalizing{Run: run, Outcome: baton.RunCompleted}, baton.EventRunEnded{Run: run, Ordinal: n, Provider: "script", Status: baton.RunCompleted})
 	u.Done = []baton.EffectID{baton.EffectID(fmt.Sprintf("eff_%s_%d", s.Thread, n))}
 	u.Settled = true
 	return u
