@@ -71,7 +71,7 @@ func TestForeignTurns(t *testing.T) {
 			for _, it := range r.itemsOf(id, x.ID, "notice") {
 				told += it.Body.Text + "\n"
 			}
-			if !strings.Contains(told, "turns that are not of this thread: 1 ") {
+			if !strings.Contains(told, "turns that are not of this thread: 1 message that somebody else gave") {
 				t.Errorf("the notices of run 2:\n%s", told)
 			}
 			last := r.lastWith("and now?")

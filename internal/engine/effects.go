@@ -126,7 +126,11 @@ func (l *link) open(ctx context.Context, spec agent.Spec, provider string) baton
 	if spec.NativeID != "" {
 		if n := l.a.e.foreign(ctx, driver, p, spec); n > 0 {
 			l.once.Do(func() { close(l.over) }) // no agent is started
-			return baton.FactForeignTurns{Detail: fmt.Sprintf("%d of its messages were given by somebody else", n)}
+			messages := "messages"
+			if n == 1 {
+				messages = "message"
+			}
+			return baton.FactForeignTurns{Detail: fmt.Sprintf("%d %s that somebody else gave", n, messages)}
 		}
 	}
 	launch := driver.Launch(spec)
