@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,4 +81,36 @@ func TestDatabaseTakenAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDamagedDatabase: half of the database is overwritten. Every command that
+// meets it says so and what to do; with a backup in its place all goes on.
+func TestDamagedDatabase(t *testing.T) {
+	r := newRig(t, "").plain()
+	id := r.thread()
+	r.say(id, "alpha", "one [[flood-output 200000]] [[say noted]]")
+	r.baton("serve", "--stop")
+	database := r.places().Database
+	good, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := append(good[:8192:8192], bytes.Repeat([]byte{0xff}, len(good)-8192)...)
+	if err := os.WriteFile(database, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, errs, code := r.try("send", id, "two")
+		if code != 1 || !strings.Contains(errs, "the database is damaged") || !strings.Contains(errs, database) || !strings.Contains(errs, "put a backup in its place") {
+			t.Fatalf("exit %d\n%s", code, errs)
+		}
+	}
+	_, _, _ = r.try("serve", "--stop")
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(database + suffix)
+	}
+	if err := os.WriteFile(database, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.say(id, "alpha", "two [[say noted]]")
 }
