@@ -38,7 +38,7 @@ func TestKilled(t *testing.T) {
 			w := newWorld(t, harness.CodexOptions{})
 			k := w.open()
 			k.say("hello")
-			k.ended(baton.TurnCompleted)
+			k.Ended(baton.TurnCompleted)
 			h := baton.Payload{Delivery: w.delivery(), Text: quoted}
 			d := k.say(words, h)
 			p.until(k)
@@ -56,7 +56,7 @@ func TestKilled(t *testing.T) {
 
 			k2 := w.open(func(s *agent.Spec) { s.NativeID = k.native })
 			k2.say("what now?")
-			k2.ended(baton.TurnCompleted)
+			k2.Ended(baton.TurnCompleted)
 			all := w.model.Requests()
 			last := all[len(all)-1]
 			said := 0
