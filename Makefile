@@ -12,13 +12,16 @@ AGENTS       := agents/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test quick agents lint fmt generate sim bench record clean need-go need-test
+.PHONY: help build man demo test quick agents lint fmt generate sim bench record clean need-go need-test
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: need-go ## Build bin/baton
 	$(GO) build -trimpath -o bin/baton ./cmd/baton
+
+man: build ## Write the manual pages into bin/man/man1
+	bin/baton man bin/man/man1
 
 demo: build ## Show Baton at work with a scripted agent (needs Go and git only)
 	bin/baton demo

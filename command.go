@@ -26,10 +26,11 @@ type (
 	// CommandCreateThread makes a thread and nothing else: no process, no
 	// provider thread.
 	CommandCreateThread struct {
-		Title    string   `json:"title,omitempty"`
-		Dir      string   `json:"dir"` // absolute, existing, resolved
-		Provider string   `json:"provider,omitempty"`
-		Settings Settings `json:"settings,omitzero"`
+		Title    string    `json:"title,omitempty"`
+		Project  ProjectID `json:"project_id,omitempty"`
+		Dir      string    `json:"dir"` // absolute, existing, resolved
+		Provider string    `json:"provider,omitempty"`
+		Settings Settings  `json:"settings,omitzero"`
 	}
 	// CommandSend gives a message to the thread. On a thread with an active run
 	// it is queued.

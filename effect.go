@@ -41,6 +41,7 @@ type (
 		NewID    string   `json:"new_id"`
 		Dir      string   `json:"dir"`
 		Settings Settings `json:"settings,omitzero"`
+		Trusted  bool     `json:"trusted,omitempty"`
 	}
 	// EffectWrite gives bytes to the agent (repeat: the shim drops a known id).
 	EffectWrite struct {

@@ -25,6 +25,8 @@ const (
 	CodeAgentTooOld       Code = "agent_too_old"      // older than the driver supports
 	CodeDriverNotBuilt    Code = "driver_not_built"   // the driver is known but not in this build
 	CodeConfig            Code = "config"             // a configuration error with file, line and key
+	CodeArchived          Code = "archived"           // the thread is archived
+	CodeDeleted           Code = "deleted"            // the thread is deleted
 	CodeWorkspaceMissing  Code = "workspace_missing"  // the directory of the thread is not there
 	CodeAgentFailed       Code = "agent_failed"       // the agent, or its model, reported a failure
 	CodeAgentDied         Code = "agent_died"         // the agent's process ended in the middle of its work
@@ -127,7 +129,7 @@ func (c Code) Status() int {
 		return 413
 	case CodeNotFound:
 		return 404
-	case CodeConflict, CodeNotResumable, CodeDataLocked, CodeWorkspaceMissing:
+	case CodeConflict, CodeArchived, CodeDeleted, CodeNotResumable, CodeDataLocked, CodeWorkspaceMissing:
 		return 409
 	case CodeForbidden:
 		return 403

@@ -34,7 +34,8 @@ type (
 		NewID          string           `json:"new_id"` // native id that a new conversation may take
 		Dir            string           `json:"dir"`
 		Settings       Settings         `json:"settings,omitzero"`
-		Deadline       time.Time        `json:"deadline"` // until it must be ready
+		Trusted        bool             `json:"trusted,omitempty"` // the person trusted the project then
+		Deadline       time.Time        `json:"deadline"`          // until it must be ready
 	}
 	EventSessionReady struct {
 		Session      SessionID `json:"session_id"`

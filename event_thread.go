@@ -35,6 +35,10 @@ type (
 	EventThreadTitled struct {
 		Title string `json:"title"`
 	}
+	// EventThreadStateChanged: archived, deleted, or back from there.
+	EventThreadStateChanged struct {
+		State ThreadState `json:"state"`
+	}
 	EventQueueHeld struct {
 		Reason string `json:"reason"` // stop, failed, interrupted
 	}
@@ -196,7 +200,7 @@ type (
 )
 
 func init() {
-	register(EventThreadCreated{}, EventThreadTitled{}, EventQueueHeld{}, EventQueueResumed{}, EventStopRequested{}, EventMessageAccepted{},
+	register(EventThreadCreated{}, EventThreadTitled{}, EventThreadStateChanged{}, EventQueueHeld{}, EventQueueResumed{}, EventStopRequested{}, EventMessageAccepted{},
 		EventRunQueued{}, EventRunWaiting{}, EventRunStarting{}, EventRunRunning{}, EventInterruptRequested{}, EventRunFinalizing{}, EventRunEnded{},
 		EventAttemptCreated{}, EventAttemptRunning{}, EventAttemptEnded{},
 		EventItemOpened{}, EventItemReset{}, EventItemUpdated{}, EventItemClosed{},
@@ -206,6 +210,7 @@ func init() {
 // The stored names of the types.
 func (EventThreadCreated) EventType() string      { return "thread.created" }
 func (EventThreadTitled) EventType() string       { return "thread.titled" }
+func (EventThreadStateChanged) EventType() string { return "thread.state_changed" }
 func (EventQueueHeld) EventType() string          { return "queue.held" }
 func (EventQueueResumed) EventType() string       { return "queue.resumed" }
 func (EventStopRequested) EventType() string      { return "thread.stop_requested" }

@@ -140,7 +140,9 @@ read. A server does the work and is started when it is needed.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, lists as bare arrays, errors too")
 	root.AddCommand(a.serveCmd(), a.newCmd(), a.lsCmd(), a.showCmd(), a.sendCmd(), a.watchCmd(), a.stopCmd(), a.queueCmd(),
 		a.requestsCmd(), a.approveCmd(), a.declineCmd(), a.answerCmd(), a.coverageCmd(), a.transfersCmd(), a.handoffCmd(),
+		a.searchCmd(), a.exportCmd(), a.backupCmd(), a.projectCmd(), a.sessionsCmd(), a.manCmd(),
 		a.providersCmd(), a.doctorCmd(), a.demoCmd(), a.debugCmd(), a.shimCmd(), a.agentCmd())
+	root.AddCommand(a.lifeCmds()...)
 	return root
 }
 
@@ -162,6 +164,16 @@ func needs(names ...string) cobra.PositionalArgs {
 		}
 		return baton.Errorf(baton.CodeInvalid, "`%s` takes %s", cmd.CommandPath(), strings.Join(names, " ")).
 			WithHint("`%s --help` shows examples", cmd.CommandPath())
+	}
+}
+
+// needsSome wants one argument or more.
+func needsSome(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return baton.Errorf(baton.CodeInvalid, "`%s` takes %s", cmd.CommandPath(), name).WithHint("`%s --help` shows examples", cmd.CommandPath())
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 func (a *app) debugCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "debug", Short: "Look inside: frames, events, effects, deliveries",
+		Example: "  baton debug events 44a913f1",
 		RunE: func(*cobra.Command, []string) error {
 			return baton.Errorf(baton.CodeInvalid, "`baton debug` needs to know what to show").WithHint("baton debug --help")
 		}}
@@ -32,7 +33,11 @@ func (a *app) debugCmd() *cobra.Command {
 // debugList prints a list: an array with --json, else one JSON value a line.
 func debugList[T any](a *app, use, short, kind, what string, paged bool) *cobra.Command {
 	after := uint64(0)
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1),
+	complete := a.completeThreads
+	if kind == "sessions" {
+		complete = a.completeSessions
+	}
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), Example: "  baton debug " + what + " 44a913f1", ValidArgsFunction: complete,
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
 			q := url.Values{}
 			if paged {
@@ -66,6 +71,7 @@ func printLines[T any](a *app, list []T) error {
 
 func (a *app) debugSessionsCmd() *cobra.Command {
 	return &cobra.Command{Use: "sessions THREAD", Short: "The agent processes of a thread, living and dead", Args: needs("THREAD"),
+		Example: "  baton debug sessions 44a913f1", ValidArgsFunction: a.completeThreads,
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
 			list, err := client.All[httpapi.Session](ctx, c, client.Path("threads", args[0], "sessions"), nil)
 			if err != nil {

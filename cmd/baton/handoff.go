@@ -13,6 +13,7 @@ import (
 
 func (a *app) handoffCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "handoff", Short: "See, change and read what is handed over from agent to agent",
+		Example: "  baton handoff list 44a913f1\n  baton handoff show 9c1f02aa",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return baton.Errorf(baton.CodeInvalid, "`baton handoff` needs to know what: `preview`, `list`, `show`, `regenerate` or `diff`").WithHint("baton handoff --help")
 		}}
@@ -40,7 +41,7 @@ func (a *app) handoffCmd() *cobra.Command {
 		}),
 	}, &cobra.Command{
 		Use: "show HANDOFF", Short: "Print a handoff byte for byte as the agent gets it", Example: "  baton handoff show hnd_01…",
-		Args: needs("HANDOFF"),
+		Args: needs("HANDOFF"), ValidArgsFunction: a.completeHandoffs,
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, args []string) error {
 			var h httpapi.Handoff
 			if err := c.Get(ctx, client.Path("handoffs", args[0]), nil, &h); err != nil {

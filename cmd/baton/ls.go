@@ -16,13 +16,15 @@ import (
 )
 
 func (a *app) lsCmd() *cobra.Command {
-	limit := 0
+	limit, search, archived, deleted := 0, "", false, false
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List threads with what goes on in them, the liveliest first",
 		Long: `List threads with what goes on in them, the liveliest first. The short id that is
-shown, like any unique beginning or end of an id, may be used in its place.`,
-		Example: "  baton ls\n  baton ls --json | jq -r '.[] | select(.activity==\"waiting\").id'",
+shown, like any unique beginning or end of an id, may be used in its place.
+Archived and deleted threads are shown only when they are asked for. With --search
+the threads are those in which the text stands (see baton search), the best first.`,
+		Example: "  baton ls\n  baton ls --archived --search parser\n  baton ls --json | jq -r '.[] | select(.activity==\"waiting\").id'",
 		Args:    needs(),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("limit") && limit < 1 {
@@ -33,12 +35,23 @@ shown, like any unique beginning or end of an id, may be used in its place.`,
 		RunE: a.withServer(func(ctx context.Context, c *client.Client, _ []string) error {
 			var threads []httpapi.ThreadRow
 			var err error
+			q := url.Values{"limit": {"1000"}}
+			switch {
+			case archived:
+				q.Set("state", string(baton.ThreadArchived))
+			case deleted:
+				q.Set("state", string(baton.ThreadDeleted))
+			}
+			if search != "" {
+				q.Set("search", search)
+			}
 			if limit > 0 {
+				q.Set("limit", strconv.Itoa(min(limit, 1000)))
 				var p httpapi.Page[httpapi.ThreadRow]
-				err = c.Get(ctx, "/api/threads", url.Values{"limit": {strconv.Itoa(min(limit, 1000))}}, &p)
+				err = c.Get(ctx, "/api/threads", q, &p)
 				threads = p.Items
 			} else {
-				threads, err = client.All[httpapi.ThreadRow](ctx, c, "/api/threads", url.Values{"limit": {"1000"}})
+				threads, err = client.All[httpapi.ThreadRow](ctx, c, "/api/threads", q)
 			}
 			if err != nil {
 				return err
@@ -47,7 +60,16 @@ shown, like any unique beginning or end of an id, may be used in its place.`,
 				return a.printJSON(threads)
 			}
 			if len(threads) == 0 {
-				fmt.Fprintln(a.out, "no threads yet; `baton new` makes one")
+				switch {
+				case search != "":
+					fmt.Fprintln(a.out, "nothing was found")
+				case archived:
+					fmt.Fprintln(a.out, "no thread is archived")
+				case deleted:
+					fmt.Fprintln(a.out, "no thread is deleted")
+				default:
+					fmt.Fprintln(a.out, "no threads yet; `baton new` makes one")
+				}
 				return nil
 			}
 			now := time.Now()
@@ -68,6 +90,10 @@ shown, like any unique beginning or end of an id, may be used in its place.`,
 			return nil
 		}),
 	}
+	cmd.Flags().StringVar(&search, "search", "", "only threads in which this stands")
+	cmd.Flags().BoolVar(&archived, "archived", false, "the archived threads")
+	cmd.Flags().BoolVar(&deleted, "deleted", false, "the deleted threads")
+	cmd.MarkFlagsMutuallyExclusive("archived", "deleted")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many (default: all)")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,7 @@ func TestScript(t *testing.T) {
 			"bytes": cmdBytes,
 			"newer": cmdNewer,
 			"gone":  cmdGone,
+			"ends":  cmdEnds,
 			"tty":   cmdTTY,
 			"fits":  cmdFits,
 		},
@@ -71,7 +73,7 @@ func endAll(t *testing.T, home string) {
 		return // no server runs
 	}
 	defer c.Close()
-	threads, err := client.All[httpapi.ThreadRow](ctx, c, "/api/threads", nil)
+	threads, err := client.All[httpapi.ThreadRow](ctx, c, "/api/threads", url.Values{"state": {"all"}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -141,6 +143,18 @@ func cmdNewer(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = db.Exec("PRAGMA user_version = 9999")
 	ts.Check(err)
 	ts.Check(db.Close())
+}
+
+// cmdEnds is `ends THREAD`: waits until no session of the thread lives.
+func cmdEnds(ts *testscript.TestScript, neg bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p, err := config.Find(map[string]string{"BATON_HOME": ts.Getenv("BATON_HOME")}, os.Getuid())
+	ts.Check(err)
+	c, _, err := client.Reachable(ctx, p.Socket)
+	ts.Check(err)
+	defer c.Close()
+	ts.Check(sessionsGone(ctx, c, args[0]))
 }
 
 // cmdGone is `gone NAME=VALUE`: waits until no process is left that was started

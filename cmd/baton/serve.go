@@ -129,7 +129,7 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 	eng, err := engine.New(ctx, engine.Config{
 		Journal: j, Drivers: registry, Providers: providers, Policy: cfg.Policy, Self: a.self, Sessions: places.Sessions, Runtime: places.Runtime,
 		Version: buildVersion(), HostEnv: a.env, Now: func() time.Time { return time.Now().UTC() },
-		NewID: newID, NewNonce: newNonce, Log: log, Trusted: func(string) bool { return false }, Fenced: stop,
+		NewID: newID, NewNonce: newNonce, Log: log, Fenced: stop,
 	})
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Config{Engine: eng, Providers: providers, Places: places, Version: buildVersion(), NewID: newID,
-		Probe: shim.Output, Log: log, Stop: stop})
+		Probe: shim.Output, Log: log, Stop: stop, Backup: j.Backup})
 	if err := eng.Start(ctx); err != nil {
 		listener.Close()
 		return err

@@ -68,6 +68,9 @@ func (a *app) threadHead(t httpapi.Thread) {
 	}
 	fmt.Fprintln(a.out, a.style(bold, a.wrap(oneLine(title), "")))
 	state := t.Activity
+	if t.State != string(baton.ThreadActive) {
+		state = t.State
+	}
 	if t.QueueHeld {
 		state += ", queue held: " + t.QueueHeldReason
 	}

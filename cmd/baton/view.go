@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf16"
 
 	"baton"
 	"baton/internal/httpapi"
@@ -18,13 +19,13 @@ type view struct {
 	items   map[string]httpapi.Item
 	current string // item that is being written to
 	flow    *flow
-	shown   map[string]int64 // bytes of an item's text that are written
+	shown   map[string]shown // how much of an item's text is written
 	revs    map[string]int
 	ended   map[string]bool // runs whose last line is written
 }
 
 func newView(a *app) *view {
-	return &view{a: a, runs: map[string]httpapi.Run{}, items: map[string]httpapi.Item{}, shown: map[string]int64{}, revs: map[string]int{}, ended: map[string]bool{}}
+	return &view{a: a, runs: map[string]httpapi.Run{}, items: map[string]httpapi.Item{}, shown: map[string]shown{}, revs: map[string]int{}, ended: map[string]bool{}}
 }
 
 func (v *view) addRun(r httpapi.Run) { v.runs[r.ID] = r }
@@ -110,14 +111,44 @@ func (v *view) delta(d httpapi.Delta) {
 	}
 	if d.Revision != v.revs[d.ItemID] {
 		v.end()
-		v.revs[d.ItemID], v.shown[d.ItemID] = d.Revision, 0
+		v.revs[d.ItemID], v.shown[d.ItemID] = d.Revision, shown{}
 	}
-	skip := v.shown[d.ItemID] - d.Offset
-	if skip < 0 || skip >= int64(len(d.Text)) {
-		return // a gap, which the close fills, or known
+	at := v.shown[d.ItemID]
+	if d.Offset > at.units {
+		return // a gap, which the close fills
 	}
-	v.text(it, d.Text[skip:])
-	v.shown[d.ItemID] = d.Offset + int64(len(d.Text))
+	news := skipUnits(d.Text, at.units-d.Offset)
+	if news == "" {
+		return // known
+	}
+	v.text(it, news)
+	v.shown[d.ItemID] = at.and(news)
+}
+
+// shown is how much of a text is written, in bytes and as offsets of deltas
+// count it: in code units of UTF-16.
+type shown struct {
+	bytes int
+	units int64
+}
+
+func (s shown) and(text string) shown {
+	s.bytes += len(text)
+	for _, r := range text {
+		s.units += int64(max(1, utf16.RuneLen(r)))
+	}
+	return s
+}
+
+// skipUnits is text without its first n code units of UTF-16.
+func skipUnits(text string, n int64) string {
+	for i, r := range text {
+		if n <= 0 {
+			return text[i:]
+		}
+		n -= int64(max(1, utf16.RuneLen(r)))
+	}
+	return ""
 }
 
 func (v *view) text(it httpapi.Item, s string) {
@@ -138,10 +169,10 @@ func (v *view) close(it httpapi.Item) {
 	kind := baton.ItemKind(it.Kind)
 	if streamed[kind] {
 		text := it.Body.Text
-		switch n := v.shown[it.ID]; {
+		switch n := v.shown[it.ID].bytes; {
 		case n == 0 && text != "":
 			v.text(it, text)
-		case n < int64(len(text)) && it.Body.Cut == nil:
+		case n < len(text) && it.Body.Cut == nil:
 			v.text(it, text[n:])
 		}
 		if v.current == it.ID {

@@ -199,12 +199,16 @@ func (a *app) watchJSON(ctx context.Context, c *client.Client, t httpapi.Thread,
 	}
 	enc := json.NewEncoder(jsonTo(a.out))
 	err := c.Stream(ctx, t.ID, t.Version, func(m client.Message) error {
-		var v any = m.Event
+		var v any
 		switch {
+		case m.Event != nil:
+			v = m.Event
 		case m.Delta != nil:
 			v = m.Delta
 		case m.CaughtUp != nil:
 			v = m.CaughtUp
+		default:
+			return nil
 		}
 		if err := enc.Encode(v); err != nil || m.Event == nil {
 			return err

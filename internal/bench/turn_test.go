@@ -162,7 +162,7 @@ func (p *pair) wire() {
 		return counting{c, count}, err
 	}}}
 	defer h.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://baton"+client.Path("threads", p.thread, "stream")+"?after=0", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://baton"+client.Path("streams")+"?thread="+p.thread, nil)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (p *pair) wire() {
 			seen += string(buf[:n])
 		}
 	}
-	read("event: caught_up")
+	read("event: live")
 	before := count.n.Load()
 	seen = ""
 	post, err := h.Post("http://baton"+client.Path("threads", p.thread, "messages"), "application/json", strings.NewReader(`{"text":"`+trivial+`"}`))

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync/atomic"
 
 	"baton"
@@ -65,6 +64,11 @@ func (c *Client) Post(ctx context.Context, path string, in, out any) error {
 		in = struct{}{}
 	}
 	return c.do(ctx, http.MethodPost, path, in, out)
+}
+
+// Patch does the same for a change of what is at path.
+func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
+	return c.do(ctx, http.MethodPatch, path, in, out)
 }
 
 // All reads a whole list, part by part.
@@ -157,6 +161,3 @@ func Path(parts ...string) string {
 	}
 	return s
 }
-
-// After is the query of a stream's cursor.
-func after(version uint64) string { return "?after=" + strconv.FormatUint(version, 10) }

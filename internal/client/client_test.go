@@ -38,50 +38,6 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return socket
 }
 
-func TestStreamComesBackWithItsCursor(t *testing.T) {
-	event := func(w io.Writer, v int) {
-		fmt.Fprintf(w, "event: event\nid: %d\ndata: {\"version\":%d,\"type\":\"t\"}\n\n", v, v)
-	}
-	var cursors []string
-	c := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
-		cursors = append(cursors, r.URL.Query().Get("after"))
-		switch len(cursors) {
-		case 1: // cut off in the middle of a message
-			event(w, 4)
-			event(w, 5)
-			fmt.Fprint(w, ": alive\n\nevent: event\nid: 6\ndata: {\"ver")
-		default: // with one that is known, and one of a newer server
-			event(w, 5)
-			fmt.Fprint(w, "event: novelty\ndata: {}\n\n")
-			event(w, 6)
-			fmt.Fprint(w, "event: caught_up\ndata: {\"version\":6}\n\n")
-		}
-	}))
-	defer c.Close()
-	var got []uint64
-	err := c.Stream(t.Context(), "thr_1", 3, func(m Message) error {
-		if m.Event != nil {
-			got = append(got, m.Event.Version)
-		}
-		if m.CaughtUp != nil {
-			return io.EOF
-		}
-		return nil
-	})
-	if err != nil || fmt.Sprint(got) != "[4 5 6]" || strings.Join(cursors, " ") != "3 5" {
-		t.Errorf("got %v with cursors %v, %v", got, cursors, err)
-	}
-}
-
-func TestStreamEndsWithTheCallersError(t *testing.T) {
-	c := New(serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "event: caught_up\ndata: {}\n\n") }))
-	defer c.Close()
-	mine := errors.New("enough")
-	if err := c.Stream(t.Context(), "thr_1", 0, func(Message) error { return mine }); !errors.Is(err, mine) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestAllFollowsTheCursor(t *testing.T) {
 	c := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch q := r.URL.Query(); q.Get("cursor") {
@@ -166,8 +122,8 @@ func TestASilentStreamComesBack(t *testing.T) {
 	var cursors []string
 	end := make(chan struct{})
 	c := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
-		cursors = append(cursors, r.URL.Query().Get("after"))
-		fmt.Fprintf(w, "event: event\nid: %[1]d\ndata: {\"version\":%[1]d,\"type\":\"t\"}\n\n", len(cursors))
+		cursors = append(cursors, r.URL.Query().Get("thread"))
+		fmt.Fprintf(w, "event: event\nid: %[1]d\ndata: {\"thread_id\":\"thr_1\",\"version\":%[1]d,\"type\":\"t\"}\n\n", len(cursors))
 		w.(http.Flusher).Flush()
 		<-end // nothing more comes, no heartbeat either
 	}))
@@ -180,7 +136,7 @@ func TestASilentStreamComesBack(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || strings.Join(cursors, " ") != "0 1 2" {
+	if err != nil || strings.Join(cursors, " ") != "thr_1@0 thr_1@1 thr_1@2" {
 		t.Errorf("cursors %v, %v", cursors, err)
 	}
 }
@@ -201,7 +157,7 @@ func TestAServerThatWentAwayIsNotStartedByWhoFollows(t *testing.T) {
 			}
 			l.SetUnlinkOnClose(!test.leave)
 			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasSuffix(r.URL.Path, "/stream") {
+				if strings.HasSuffix(r.URL.Path, "/streams") {
 					l.Close()
 					return
 				}

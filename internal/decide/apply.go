@@ -27,7 +27,7 @@ func (s *State) Apply(e baton.Event) error {
 		s.ID = e.Thread
 	}
 	switch d := e.Data.(type) {
-	case baton.EventThreadCreated, baton.EventThreadTitled, baton.EventQueueHeld, baton.EventQueueResumed, baton.EventStopRequested:
+	case baton.EventThreadCreated, baton.EventThreadTitled, baton.EventThreadStateChanged, baton.EventQueueHeld, baton.EventQueueResumed, baton.EventStopRequested:
 		return s.applyThread(d)
 	case baton.EventMessageAccepted, baton.EventRunQueued, baton.EventRunWaiting, baton.EventRunStarting, baton.EventRunRunning,
 		baton.EventInterruptRequested, baton.EventRunFinalizing, baton.EventRunEnded:
@@ -76,6 +76,14 @@ func (s *State) applyThread(data baton.EventData) (err error) {
 		s.Title, s.Dir, s.Provider, s.Settings = d.Title, d.Dir, d.Provider, d.Settings
 	case baton.EventThreadTitled:
 		s.Title = d.Title
+	case baton.EventThreadStateChanged:
+		from := s.Status
+		if s.Status, err = move(baton.ThreadTransitions, d, string(s.ID), from, d.State); err == nil {
+			s.Before = ""
+			if d.State == baton.ThreadDeleted {
+				s.Before = from
+			}
+		}
 	case baton.EventQueueHeld:
 		s.QueueHeld = true
 		s.holdWaiting()

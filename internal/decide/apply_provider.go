@@ -13,7 +13,8 @@ func (s *State) applySession(e baton.Event, data baton.EventData) (err error) {
 	case baton.EventSessionOpened:
 		s.Generation = d.Generation
 		s.Sessions = append(s.Sessions, &Session{ID: d.Session, Provider: d.Provider, Driver: d.Driver, ProviderThread: d.ProviderThread,
-			Status: baton.SessionStarting, Generation: d.Generation, Resume: d.Resume, NewID: d.NewID, Dir: d.Dir, Settings: d.Settings, Deadline: d.Deadline})
+			Status: baton.SessionStarting, Generation: d.Generation, Resume: d.Resume, NewID: d.NewID, Dir: d.Dir, Settings: d.Settings,
+			Trusted: d.Trusted, Deadline: d.Deadline})
 		return nil
 	case baton.EventTurnStarted:
 		x := s.Session(d.Session)

@@ -13,6 +13,9 @@ func (d *Decider) Command(c baton.Command) (baton.Reply, error) {
 	if _, create := c.Data.(baton.CommandCreateThread); !create && d.S.ID == "" {
 		return baton.Reply{}, baton.Errorf(baton.CodeNotFound, "there is no thread %s", c.Thread).WithHint("baton ls shows the threads")
 	}
+	if err := d.admit(c.Data); err != nil {
+		return baton.Reply{}, err
+	}
 	var reply baton.Reply
 	var err error
 	switch data := c.Data.(type) {
@@ -28,6 +31,18 @@ func (d *Decider) Command(c baton.Command) (baton.Reply, error) {
 		}
 	case baton.CommandAnswer:
 		reply, err = d.answer(c, data)
+	case baton.CommandRenameThread:
+		err = d.rename(data)
+	case baton.CommandArchiveThread:
+		err = d.archive()
+	case baton.CommandUnarchiveThread:
+		d.unarchive()
+	case baton.CommandDeleteThread:
+		err = d.delete()
+	case baton.CommandUndeleteThread:
+		d.undelete()
+	case baton.CommandStopSession:
+		reply, err = d.stopOne(data)
 	case baton.CommandRegenerateHandoff:
 		reply, err = d.regenerate(data)
 	default:
@@ -51,7 +66,7 @@ func (d *Decider) createThread(c baton.Command, data baton.CommandCreateThread) 
 		}
 	}
 	d.S.ID = c.Thread
-	d.emit(baton.EventThreadCreated{Title: data.Title, Workspace: newID[baton.WorkspaceID](d, baton.PrefixWorkspace), Dir: data.Dir,
+	d.emit(baton.EventThreadCreated{Title: data.Title, Project: data.Project, Workspace: newID[baton.WorkspaceID](d, baton.PrefixWorkspace), Dir: data.Dir,
 		Provider: data.Provider, Settings: data.Settings})
 	return baton.Reply{}, nil
 }

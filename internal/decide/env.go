@@ -18,8 +18,13 @@ type Env struct {
 	Provider func(name string) (Provider, error)
 	// DefaultProvider is used for a thread that names none.
 	DefaultProvider string
-	Policy          Policy
+	// Trusted says whether the person trusts the project in a directory, so that an
+	// agent may load the project's own configuration; nil trusts none.
+	Trusted func(dir string) bool
+	Policy  Policy
 }
+
+func (e Env) trusts(dir string) bool { return e.Trusted != nil && e.Trusted(dir) }
 
 // Provider is what decisions need to know of a configured provider.
 type Provider struct {

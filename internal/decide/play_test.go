@@ -25,6 +25,7 @@ type play struct {
 	caps    baton.Capabilities
 	never   string // a provider that takes no handoff
 	missing string // a provider that is not configured any more
+	trusted bool   // the project
 }
 
 func newPlay(t *testing.T) *play {
@@ -37,7 +38,7 @@ func newPlay(t *testing.T) *play {
 }
 
 func (p *play) env() Env {
-	return Env{Now: p.now, Policy: p.policy, DefaultProvider: "a",
+	return Env{Now: p.now, Policy: p.policy, DefaultProvider: "a", Trusted: func(string) bool { return p.trusted },
 		NewID: func(prefix string) string {
 			p.ids[prefix]++
 			return fmt.Sprintf("%s_%d", prefix, p.ids[prefix])

@@ -54,8 +54,14 @@ func (d *Decider) start(r *Run) {
 // open turn and no detached work. Until they are gone the message is not given.
 func (d *Decider) release(r *Run) {
 	for _, x := range slices.Clone(d.S.Sessions) {
-		if x.ProviderThread != r.Attempt.ProviderThread && x.Stopping == "" && x.Turn == nil && len(x.Detached) == 0 {
+		if x.Stopping != "" || x.Turn != nil || len(x.Detached) > 0 {
+			continue
+		}
+		switch {
+		case x.ProviderThread != r.Attempt.ProviderThread:
 			d.stopSession(x, "another agent goes on with the thread", baton.SessionStopped, d.env.Policy.StopGrace)
+		case x.Trusted != d.env.trusts(x.Dir):
+			d.stopSession(x, "the trust in the project has changed", baton.SessionStopped, d.env.Policy.StopGrace)
 		}
 	}
 }
@@ -147,15 +153,16 @@ func (d *Decider) openSession(r *Run, p Provider) {
 	id := newID[baton.SessionID](d, baton.PrefixSession)
 	newNative := baton.UUID(newID[string](d, baton.PrefixSession))
 	e := baton.EventSessionOpened{Session: id, Provider: r.Provider, Driver: p.Driver, ProviderThread: pth.ID, Generation: d.S.Generation + 1,
-		Resume: pth.Native.ID, NewID: newNative, Dir: d.S.Dir, Settings: r.Settings, Deadline: d.env.Now.Add(d.env.Policy.ReadyWithin)}
+		Resume: pth.Native.ID, NewID: newNative, Dir: d.S.Dir, Settings: r.Settings, Trusted: d.env.trusts(d.S.Dir), Deadline: d.env.Now.Add(d.env.Policy.ReadyWithin)}
 	d.emit(e)
-	d.effect(baton.LaneWork, id, baton.EffectOpenSession{Provider: r.Provider, Driver: p.Driver, Resume: e.Resume, NewID: e.NewID, Dir: e.Dir, Settings: e.Settings})
+	d.effect(baton.LaneWork, id, baton.EffectOpenSession{Provider: r.Provider, Driver: p.Driver, Resume: e.Resume, NewID: e.NewID, Dir: e.Dir, Settings: e.Settings, Trusted: e.Trusted})
 }
 
 // drive gives the run's message, behind its handoff, to the agent: once, when
 // the session is ready, no turn is open in it and the handoff is made. A thread
 // has one session at a time: another one has to be gone before this one's agent
-// is started, so that two never work at once.
+// is started, so that two never work at once. Nor is anything given again while
+// evidence of the same run is still to come.
 func (d *Decider) drive(r *Run) {
 	if r.Attempt == nil || r.Attempt.Status != baton.AttemptPending || r.Stage != "" {
 		return

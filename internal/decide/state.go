@@ -25,6 +25,7 @@ type State struct {
 	ID        baton.ThreadID    `json:"id,omitempty"`
 	Version   uint64            `json:"version"`
 	Status    baton.ThreadState `json:"status,omitempty"`
+	Before    baton.ThreadState `json:"before,omitempty"` // of a deleted thread: what it was
 	Title     string            `json:"title,omitempty"`
 	Dir       string            `json:"dir,omitempty"`
 	Provider  string            `json:"provider,omitempty"`
@@ -132,7 +133,8 @@ type Session struct {
 	NewID          string                 `json:"new_id"`
 	Dir            string                 `json:"dir"`
 	Settings       baton.Settings         `json:"settings,omitzero"`
-	Deadline       time.Time              `json:"deadline"` // until it must be ready
+	Trusted        bool                   `json:"trusted,omitempty"` // the project was trusted when it was opened
+	Deadline       time.Time              `json:"deadline"`          // until it must be ready
 	Stopping       string                 `json:"stopping,omitempty"`
 	EndsAs         baton.SessionStatus    `json:"ends_as,omitempty"`
 	Native         baton.NativeRef        `json:"native,omitzero"` // as it reported

@@ -18,6 +18,13 @@ import (
 // A batch takes all waiting commands and outcomes, and at most this many frames.
 const batchFrames = 256
 
+// How many frames that changed nothing but their driver's state may be ahead of
+// the journal, and how many bytes of them. A crash has them read again.
+const (
+	keepFrames = 64
+	keepBytes  = 256 << 10
+)
+
 // The pauses between attempts to store a unit that the journal does not take.
 const (
 	firstPause = 50 * time.Millisecond
@@ -32,6 +39,7 @@ type actor struct {
 
 	links  map[baton.SessionID]*link
 	held   []baton.Effect             // until what happened while we were away is taken in
+	kept   []owner.Frame              // taken into the owner's state, and not into the journal
 	behind map[baton.SessionID]uint64 // sessions that are read up to the frame seen at attach
 	lease  map[baton.SessionID]time.Duration
 	asked  map[baton.EffectID]bool // effects at work
@@ -49,7 +57,7 @@ type entry struct {
 	input  owner.Input
 	reply  chan<- owner.Reply // of a command
 	frames []owner.Frame      // instead of input: a batch of one session
-	taken  chan<- struct{}    // closed when the frames are committed
+	taken  chan<- uint64      // told, when the frames are taken, which is the last that the spool may forget
 	attach *attached          // instead of input
 }
 
@@ -265,28 +273,60 @@ func (a *actor) step(waiting []entry) []entry {
 	}
 	now := a.e.cfg.Now()
 	res := a.own.Handle(now, inputs)
+	if res.Marks && a.keep(inputs[:res.Handled]) {
+		a.own.Keep()
+		left := a.finish(waiting, batch, res)
+		a.afterCommit()
+		return left
+	}
+	appended := a.e.hub.begin()
 	if err := a.append(res.Unit); err != nil {
+		if errors.Is(err, journal.ErrUnknown) {
+			a.e.hub.lost(appended)
+		} else {
+			a.e.hub.end(appended, nil)
+		}
 		a.own.Discard()
 		return a.refused(err, waiting)
 	}
 	a.own.Commit()
-	a.wait, a.told = 0, ""
+	a.wait, a.kept, a.told = 0, nil, ""
 	for _, id := range res.Unit.Done {
 		delete(a.asked, id)
 	}
 	failpoint.Hit("engine.committed")
-	replies := map[baton.CommandID]owner.Reply{}
-	for _, r := range res.Replies {
-		replies[r.Command] = r
-	}
-	a.e.hub.publish(Update{Thread: a.id, Events: res.Unit.Events, Chunks: res.Unit.Chunks})
-	left := finish(waiting, batch, res.Handled, func(c baton.CommandID) owner.Reply { return replies[c] })
+	a.e.hub.end(appended, &res.Unit)
+	left := a.finish(waiting, batch, res)
 	failpoint.Hit("engine.answered")
 	for _, eff := range res.Unit.Effects {
 		a.perform(eff)
 	}
 	a.afterCommit()
 	return left
+}
+
+// keep says whether frames may be taken without a unit, and remembers them: most
+// of an agent's frames tell nothing that a thread has to know, and none of them
+// is worth the disk's time.
+func (a *actor) keep(inputs []owner.Input) bool {
+	kept, size := a.kept, 0
+	for _, in := range inputs {
+		if in.Frame == nil {
+			continue
+		}
+		if in.Frame.Kind == owner.FrameOther { // the shim may say that its spool is full
+			return false
+		}
+		kept = append(kept, *in.Frame)
+	}
+	for _, f := range kept {
+		size += len(f.Data)
+	}
+	if len(kept) > keepFrames || size > keepBytes {
+		return false
+	}
+	a.kept = kept
+	return true
 }
 
 // pick takes commands, outcomes and deadlines first, then frames up to the
@@ -313,9 +353,13 @@ func pick(waiting []entry) (index []int, inputs []owner.Input) {
 // finish answers the entries whose inputs are all handled and returns the rest.
 // A batch of frames that is handled in part stays: its first frames are known
 // by their numbers and not taken twice.
-func finish(waiting []entry, index []int, handled int, reply func(baton.CommandID) owner.Reply) []entry {
+func (a *actor) finish(waiting []entry, index []int, res owner.Result) []entry {
+	replies := map[baton.CommandID]owner.Reply{}
+	for _, r := range res.Replies {
+		replies[r.Command] = r
+	}
 	open := map[int]bool{}
-	for _, i := range index[handled:] {
+	for _, i := range index[res.Handled:] {
 		open[i] = true
 	}
 	picked := map[int]bool{}
@@ -329,13 +373,23 @@ func finish(waiting []entry, index []int, handled int, reply func(baton.CommandI
 			continue
 		}
 		if en.reply != nil {
-			en.reply <- reply(en.input.Command.ID)
+			en.reply <- replies[en.input.Command.ID]
 		}
 		if en.taken != nil {
-			close(en.taken)
+			en.taken <- a.durable(en.frames)
 		}
 	}
 	return left
+}
+
+// durable returns the last frame of a session that its spool may forget. frames
+// have just been taken; of a session that has ended all may go.
+func (a *actor) durable(frames []owner.Frame) uint64 {
+	last := frames[len(frames)-1]
+	if a.own.State().Session(last.Session) == nil {
+		return last.Seq
+	}
+	return a.own.Durable(last.Session)
 }
 
 // append stores a unit; one without content is not written.
@@ -378,7 +432,7 @@ func (a *actor) refused(err error, waiting []entry) []entry {
 		return left
 	}
 	if errors.Is(err, journal.ErrVersion) || errors.Is(err, journal.ErrUnknown) {
-		a.reload()
+		left = a.reload(left)
 	}
 	if errors.Is(err, journal.ErrFenced) {
 		a.e.fenced("another server has taken over this data", "thread", a.id)
@@ -388,37 +442,31 @@ func (a *actor) refused(err error, waiting []entry) []entry {
 	return left
 }
 
-// refusal is what a client is told of a unit that was not stored: the store's own
-// words where it knows what is to be done.
-func refusal(err error) *baton.Error {
-	outcome := "nothing was accepted"
-	if errors.Is(err, journal.ErrUnknown) {
-		outcome = "whether it was accepted is not known; the same command again tells"
-	}
-	var known *baton.Error
-	if errors.As(err, &known) {
-		return baton.Errorf(known.Code, "%s", known.Title).WithDetail("%s; %s", known.Detail, outcome).WithHint("%s", known.Hint)
-	}
-	return baton.Errorf(baton.CodeInternal, "the journal could not take it").WithDetail("%v; %s", err, outcome).
-		WithHint("see to the disk, then send it again")
-}
-
 // reload reads the owner's state again, after an append whose fate is unknown.
-func (a *actor) reload() {
+// What was kept is known to the former owner alone and comes again, first.
+func (a *actor) reload(waiting []entry) []entry {
 	l, err := read(a.e.ctx, a.e.cfg.Journal, a.id)
 	if err != nil {
-		return
+		return waiting
 	}
 	texts, err := openTexts(a.e.ctx, a.e.cfg.Journal, l.Chunks)
 	if err != nil {
-		return
+		return waiting
 	}
-	if own, err := owner.Load(a.e.ownerConfig(), a.id, l, texts); err == nil {
-		a.own = own
-		for _, eff := range l.Effects {
-			a.perform(eff)
-		}
+	own, err := owner.Load(a.e.ownerConfig(), a.id, l, texts)
+	if err != nil {
+		return waiting
 	}
+	a.own = own
+	var again []entry
+	for _, f := range a.kept {
+		again = append(again, entry{frames: []owner.Frame{f}})
+	}
+	a.kept = nil
+	for _, eff := range l.Effects {
+		a.perform(eff)
+	}
+	return append(again, waiting...)
 }
 
 // pause waits before a failed append is tried again, longer each time; the shims

@@ -38,7 +38,6 @@ type Config struct {
 	NewID     func(prefix string) string
 	NewNonce  func() string
 	Log       *slog.Logger
-	Trusted   func(dir string) bool
 	Fenced    func() // another server has taken over: this one has to end
 }
 
@@ -61,12 +60,13 @@ type Providers interface {
 // Engine owns all threads of a data directory. Make it with New, then Start;
 // end it with Close.
 type Engine struct {
-	cfg   Config
-	epoch uint64
-	hub   *Hub
-	ctx   context.Context
-	stop  context.CancelFunc
-	all   sync.WaitGroup
+	cfg      Config
+	epoch    uint64
+	hub      *Hub
+	projects projects
+	ctx      context.Context
+	stop     context.CancelFunc
+	all      sync.WaitGroup
 
 	mu      sync.Mutex
 	claimed uint64 // the newest epoch that this server has claimed
@@ -80,8 +80,14 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
+	known, err := cfg.Journal.Projects(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	return &Engine{cfg: cfg, epoch: epoch, hub: newHub(), ctx: run, stop: stop, claimed: epoch, actors: map[baton.ThreadID]*actor{}}, nil
+	e := &Engine{cfg: cfg, epoch: epoch, hub: newHub(), ctx: run, stop: stop, claimed: epoch, actors: map[baton.ThreadID]*actor{}}
+	e.projects.fill(known)
+	return e, nil
 }
 
 // Hub is where committed units are published.
@@ -170,24 +176,38 @@ func (e *Engine) Close() {
 // Do gives a command to its thread's owner and waits for the answer. Accepted
 // means durable. The same id again gives the same answer.
 func (e *Engine) Do(ctx context.Context, c baton.Command) (baton.Reply, error) {
-	if r, err := e.answered(ctx, c); err != nil || r != nil {
-		if err != nil {
+	send, ok := c.Data.(baton.CommandSend)
+	insists := ok && (send.HandoffDigest != "" || send.HandoffText != "")
+	again, regenerates := c.Data.(baton.CommandRegenerateHandoff)
+	if insists || regenerates { // much work before the owner hears of it
+		if r, err := e.answered(ctx, c); err != nil {
 			return baton.Reply{}, err
+		} else if r != nil {
+			return *r, nil
 		}
-		return *r, nil
 	}
-	switch data := c.Data.(type) {
-	case baton.CommandSend:
-		if data.HandoffDigest != "" || data.HandoffText != "" {
-			return e.send(ctx, c, data)
-		}
-	case baton.CommandRegenerateHandoff:
+	if insists {
+		return e.send(ctx, c, send)
+	}
+	if regenerates {
 		var err error
-		if c.Data, err = e.regenerate(ctx, data); err != nil {
+		if c.Data, err = e.regenerate(ctx, again); err != nil {
 			return baton.Reply{}, err
 		}
 	}
-	return e.do(ctx, c)
+	// Few commands come twice, so the others do not wait for a look: the journal
+	// refuses a second receipt, and a refusal may be of what was accepted before.
+	r, err := e.do(ctx, c)
+	if err != nil {
+		first, known := e.answered(ctx, c)
+		if first != nil {
+			return *first, nil
+		}
+		if baton.ErrorCode(known) == baton.CodeConflict {
+			return r, known
+		}
+	}
+	return r, err
 }
 
 // do gives a command to its thread's owner.
@@ -285,7 +305,7 @@ func (e *Engine) leave(a *actor) bool {
 
 // env is what decisions may know at the given time.
 func (e *Engine) env(now time.Time) decide.Env {
-	return decide.Env{Now: now, NewID: e.cfg.NewID, DefaultProvider: e.cfg.Providers.Default(), Policy: e.cfg.Policy,
+	return decide.Env{Now: now, NewID: e.cfg.NewID, DefaultProvider: e.cfg.Providers.Default(), Policy: e.cfg.Policy, Trusted: e.projects.trusted,
 		Provider: func(name string) (decide.Provider, error) {
 			p, err := e.cfg.Providers.Get(name)
 			return p.Provider, err
@@ -293,7 +313,7 @@ func (e *Engine) env(now time.Time) decide.Env {
 }
 
 func (e *Engine) ownerConfig() owner.Config {
-	return owner.Config{Epoch: e.epoch, Drivers: e.cfg.Drivers, Env: e.env, ClientVersion: e.cfg.Version, Trusted: e.cfg.Trusted,
+	return owner.Config{Epoch: e.epoch, Drivers: e.cfg.Drivers, Env: e.env, ClientVersion: e.cfg.Version,
 		Command: func(provider string) []string {
 			p, _ := e.cfg.Providers.Get(provider)
 			return p.Command

@@ -255,11 +255,12 @@ func (l *link) handle() (shim.Handle, bool) {
 }
 
 // pull gives frames to the owner, a batch at a time, and acknowledges what is
-// committed. It returns when the connection ends, with true when the session has.
+// committed, which may be less than what it has given. It returns when the connection ends, with true when the session has.
 func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 	l.a.put(entry{attach: &attached{l.session, conn.Hello().Last}})
 	l.connected(conn)
 	defer l.lost()
+	var unsaid unsaid
 	for {
 		frames, err := conn.NextBatch(ctx, batchFrames)
 		if err != nil {
@@ -268,12 +269,17 @@ func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 			}
 			return false
 		}
-		if !l.hand(ctx, frames) {
+		durable, ok := l.hand(ctx, frames)
+		if !ok {
 			return false
 		}
-		l.from = frames[len(frames)-1].Seq
-		failpoint.Hit("engine.frames_committed")
-		_ = conn.Ack(l.from)
+		if durable > l.from {
+			l.from = durable
+			failpoint.Hit("engine.frames_committed")
+		}
+		if unsaid.add(frames) {
+			_ = conn.Ack(l.from)
+		}
 		if frames[len(frames)-1].Kind == shim.KindExit {
 			l.finished(conn)
 			return true
@@ -281,21 +287,40 @@ func (l *link) pull(ctx context.Context, conn *shim.Conn) bool {
 	}
 }
 
-// hand gives frames to the owner and waits until they are committed.
-func (l *link) hand(ctx context.Context, frames []shim.Frame) bool {
-	taken := make(chan struct{})
+// unsaid counts what a shim was not told to be committed. A spool forgets whole
+// files alone, so it need not be woken for each frame.
+type unsaid struct{ frames, bytes int }
+
+// add counts frames that were handed over, and says whether to tell the shim
+// now: because they are many, or because it waits for that (an end, a full spool).
+func (u *unsaid) add(frames []shim.Frame) bool {
+	now := false
+	for _, f := range frames {
+		u.frames, u.bytes = u.frames+1, u.bytes+len(f.Data)
+		now = now || f.Kind == shim.KindExit || f.Kind == shim.KindBlocked
+	}
+	if now = now || u.frames >= keepFrames || u.bytes >= keepBytes; now {
+		*u = unsaid{}
+	}
+	return now
+}
+
+// hand gives frames to the owner and waits until they are taken. It returns the
+// last frame that is committed.
+func (l *link) hand(ctx context.Context, frames []shim.Frame) (durable uint64, ok bool) {
+	taken := make(chan uint64, 1)
 	batch := make([]owner.Frame, len(frames))
 	for i, f := range frames {
 		batch[i] = l.convert(f)
 	}
 	if !l.a.put(entry{frames: batch, taken: taken}) {
-		return false
+		return 0, false
 	}
 	select {
-	case <-taken:
-		return true
+	case durable = <-taken:
+		return durable, true
 	case <-ctx.Done():
-		return false
+		return 0, false
 	}
 }
 
@@ -369,7 +394,7 @@ func (l *link) afterDeath() {
 			if len(frames) == 0 {
 				break
 			}
-			if !l.hand(ctx, frames) {
+			if _, ok := l.hand(ctx, frames); !ok {
 				return
 			}
 		}
@@ -389,7 +414,7 @@ func (l *link) afterDeath() {
 		} else {
 			exit.Detail = "it was never started"
 		}
-		taken := make(chan struct{})
+		taken := make(chan uint64, 1)
 		l.a.put(entry{frames: []owner.Frame{{Session: l.session, Time: l.a.e.cfg.Now(), Kind: owner.FrameExit, Exit: exit}}, taken: taken})
 		select {
 		case <-taken:

@@ -22,7 +22,10 @@ func TestProblems(t *testing.T) {
 	}{
 		{"GET", "/api/nothing", "", 404, baton.CodeNotFound},
 		{"GET", "/api/threads/thr_nothing", "", 404, baton.CodeNotFound},
-		{"GET", "/api/threads/thr_nothing/stream", "", 404, baton.CodeNotFound},
+		{"GET", "/api/streams?thread=thr_nothing", "", 404, baton.CodeNotFound},
+		{"GET", "/api/streams?thread=" + th.ID + "@x", "", 422, baton.CodeInvalid},
+		{"GET", "/api/streams?after=yesterday", "", 422, baton.CodeInvalid},
+		{"POST", "/api/streams/str_nothing", "{}", 404, baton.CodeNotFound},
 		{"GET", "/api/runs/run_nothing", "", 404, baton.CodeNotFound},
 		{"GET", "/api/handoffs/hnd_nothing", "", 404, baton.CodeNotFound},
 		{"GET", "/api/debug/sessions/..%2f..%2fetc/frames", "", 404, baton.CodeNotFound},
@@ -120,7 +123,7 @@ func TestOpenAPI(t *testing.T) {
 	if !strings.HasPrefix(spec.OpenAPI, "3.1") {
 		t.Errorf("version %s", spec.OpenAPI)
 	}
-	for _, path := range []string{"/api/threads", "/api/threads/{thread}/stream", "/api/threads/{thread}/messages", "/api/handoffs/{handoff}"} {
+	for _, path := range []string{"/api/threads", "/api/streams", "/api/streams/{stream}", "/api/threads/{thread}/messages", "/api/handoffs/{handoff}"} {
 		if spec.Paths[path] == nil {
 			t.Errorf("no %s", path)
 		}

@@ -66,7 +66,11 @@ func (s *Server) do(ctx context.Context, c CommandBody, thread baton.ThreadID, d
 // command registers a command. Its handler returns the thread and what to ask
 // of its owner.
 func command[I, O any](s *Server, path, id, summary string, handle func(ctx context.Context, in *I) (O, error)) {
-	op := huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, MaxBodyBytes: -1,
+	commandBy(s, http.MethodPost, path, id, summary, handle)
+}
+
+func commandBy[I, O any](s *Server, method, path, id, summary string, handle func(ctx context.Context, in *I) (O, error)) {
+	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: -1,
 		// The body is in memory already. A deadline on reading would stay on the
 		// connection and cancel a command that takes longer.
 		BodyReadTimeout: -1}
@@ -85,8 +89,12 @@ func (s *Server) commands() {
 		if err != nil {
 			return Thread{}, err
 		}
+		project, err := s.cfg.Engine.Project(ctx, dir)
+		if err != nil {
+			return Thread{}, err
+		}
 		reply, err := s.do(ctx, in.Body.CommandBody, baton.ThreadID(s.cfg.NewID(baton.PrefixThread)),
-			baton.CommandCreateThread{Title: in.Body.Title, Dir: dir, Provider: in.Body.Provider, Settings: in.Body.settings()})
+			baton.CommandCreateThread{Title: in.Body.Title, Project: project.ID, Dir: dir, Provider: in.Body.Provider, Settings: in.Body.settings()})
 		if err != nil {
 			return Thread{}, err
 		}

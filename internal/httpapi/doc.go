@@ -14,19 +14,10 @@
 //
 // # Stream
 //
-// GET /api/threads/{id}/stream?after=VERSION gives a thread's events as
-// server-sent events. Last-Event-ID, where it is sent, wins over after.
-//
-//	event: event      id: VERSION   data: Event
-//	event: delta                    data: Delta, text of an item that is open
-//	event: caught_up                data: {"version":VERSION}
-//	: alive                         now and then, so that a dead connection is noticed
-//
-// First come the events behind the cursor, then the text that open items hold
-// so far, then caught_up, then what happens. A delta says by item, revision,
-// output and offset where its text belongs; one that a reader has already is to
-// be dropped. An item's closing event carries the text that counts. A reader
-// that is too slow is cut off and comes back with its cursor.
+// GET /api/streams brings threads and the list of threads as server-sent
+// events, as many as a browser needs over one connection; POST
+// /api/streams/{id} changes what it brings. The protocol is told in
+// stream_doc.go, which is the operation's description in OpenAPI.
 //
 // # Who may call
 //

@@ -21,14 +21,29 @@ import (
 // done. Its rows are cut out of the stored documents, without decoding them, and
 // it is compressed for who asks.
 func (s *Server) listThreads() {
-	type listIn struct{ Paging }
+	type listIn struct {
+		Paging
+		State  string `query:"state" enum:"active,archived,deleted,all" default:"active" doc:"which threads"`
+		Search string `query:"search" doc:"only those in which this stands, the best first; such a list is one part"`
+	}
 	op := huma.Operation{OperationID: "list-threads", Method: http.MethodGet, Path: "/api/threads", Summary: "Threads in brief, the liveliest first", MaxBodyBytes: -1,
 		Responses: map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Page[ThreadRow]](), true, "")}}}}}
 	huma.Register(s.api, op, func(ctx context.Context, in *listIn) (*huma.StreamResponse, error) {
 		var out []byte
+		state := baton.ThreadState(in.State)
+		if in.State == "all" {
+			state = ""
+		}
 		err := s.cfg.Engine.View(ctx, func(r journal.Reader) error {
-			docs, next, err := part(ctx, r, journal.Query{Kind: journal.KindThread, Desc: true, Limit: in.Limit}, in.Cursor)
+			var docs []journal.Document
+			var next string
+			var err error
+			if in.Search != "" {
+				docs, err = s.searchThreads(ctx, r, in.Search, state, in.Limit)
+			} else {
+				docs, next, err = part(ctx, r, journal.Query{Kind: journal.KindThread, State: state, Desc: true, Limit: in.Limit}, in.Cursor)
+			}
 			if err == nil {
 				out, err = threadRows(docs, next)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // rows reads what threadRows writes of the documents.
-func rows(t *testing.T, next string, docs ...string) Page[ThreadRow] {
+func listed(t *testing.T, next string, docs ...string) Page[ThreadRow] {
 	t.Helper()
 	var in []journal.Document
 	for _, d := range docs {
@@ -53,7 +53,7 @@ func TestThreadRows(t *testing.T) {
 		if name == "held" {
 			body = strings.Replace(body, `"queue_held":false`, `"queue_held":true`, 1)
 		}
-		p := rows(t, "", body)
+		p := listed(t, "", body)
 		var d threadDoc
 		if err := json.Unmarshal([]byte(body), &d); err != nil {
 			t.Fatal(err)
@@ -68,10 +68,10 @@ func TestThreadRows(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, p.Items, want)
 		}
 	}
-	if p := rows(t, ""); p.Items == nil || len(p.Items) != 0 || p.Next != "" {
+	if p := listed(t, ""); p.Items == nil || len(p.Items) != 0 || p.Next != "" {
 		t.Errorf("no threads: %+v", p)
 	}
-	if p := rows(t, "5~thr_2", doc(""), doc("")); len(p.Items) != 2 || p.Next != "5~thr_2" {
+	if p := listed(t, "5~thr_2", doc(""), doc("")); len(p.Items) != 2 || p.Next != "5~thr_2" {
 		t.Errorf("two threads: %+v", p)
 	}
 }

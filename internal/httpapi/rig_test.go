@@ -56,7 +56,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	newID := func(prefix string) string { return prefix + "_" + uuid.Must(uuid.NewV7()).String() }
 	eng, err := engine.New(t.Context(), engine.Config{Journal: memory.New(memory.Options{}), Drivers: drivers, Providers: providers, Policy: decide.DefaultPolicy(),
 		Self: filepath.Join(home, "no-such-program"), Sessions: places.Sessions, Runtime: places.Runtime, HostEnv: map[string]string{},
-		Now: time.Now, NewID: newID, NewNonce: func() string { return "0123456789abcdef" }, Log: log, Trusted: func(string) bool { return false }})
+		Now: time.Now, NewID: newID, NewNonce: func() string { return "0123456789abcdef" }, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -37,7 +38,8 @@ type Config struct {
 	Log       *slog.Logger
 	Stop      func() // asks the process to end; called at most once for each request to stop
 	Check     func(*net.UnixConn) error
-	Heartbeat time.Duration // of streams; 0 for the default
+	Backup    func(ctx context.Context, to string) error // of the journal; nil: this server has no file to back up
+	Heartbeat time.Duration                              // of streams; 0 for the default
 }
 
 // Server serves the API. Make it with New.
@@ -47,6 +49,7 @@ type Server struct {
 	api     huma.API
 	mux     *http.ServeMux
 	closing chan struct{} // closed when streams have to end
+	open    sync.Map      // the streams by their ids
 }
 
 // New makes a server that is ready to serve.
@@ -66,6 +69,11 @@ func New(cfg Config) *Server {
 	s.threads()
 	s.requests()
 	s.context()
+	s.life()
+	s.search()
+	s.export()
+	s.projects()
+	s.sessions()
 	s.previews()
 	s.server()
 	s.debug()

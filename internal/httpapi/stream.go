@@ -2,241 +2,141 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"math"
 	"net/http"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"baton"
-	"baton/internal/engine"
 	"baton/internal/journal"
 )
 
-const (
-	replayPage   = 500
-	replayText   = 256 << 10        // bytes of an open item's text in one delta, about
-	writeTimeout = 20 * time.Second // after which a reader that takes nothing is cut off
-)
+// maxFollowed is how many threads one stream brings.
+const maxFollowed = 500
+
+// prefixStream is that of a stream's id, which ends with its connection.
+const prefixStream = "str"
 
 type streamIn struct {
-	ThreadPath
-	After       uint64 `query:"after" doc:"version of the last event that the reader has"`
-	LastEventID string `header:"Last-Event-ID"`
+	Thread      []string `query:"thread,explode" doc:"a thread to follow: ID, or ID@VERSION with the version of the last event that the reader has"`
+	List        bool     `query:"list" doc:"follow the list of threads"`
+	Snapshots   bool     `query:"snapshots" default:"true" doc:"false: a thread's events only, all of them, however many"`
+	After       string   `query:"after" doc:"id of the last message with one: the cursor of the list, and of threads without a version"`
+	LastEventID string   `header:"Last-Event-ID" doc:"the same, from a browser that comes back by itself to the same address: it counts where it is further than what stands there"`
 }
 
 func (s *Server) streams() {
-	op := huma.Operation{OperationID: "stream-thread", Method: http.MethodGet, Path: "/api/threads/{thread}/stream",
-		Summary:   "Follow a thread: server-sent events of the types event, delta and caught_up",
-		Responses: map[string]*huma.Response{"200": {Description: "the stream", Content: map[string]*huma.MediaType{"text/event-stream": {}}}}}
+	op := huma.Operation{OperationID: "open-stream", Method: http.MethodGet, Path: "/api/streams",
+		Summary: "Follow threads and the list of threads, as server-sent events", Description: streamDoc, Responses: s.streamMessages()}
 	huma.Register(s.api, op, func(ctx context.Context, in *streamIn) (*huma.StreamResponse, error) {
-		id, err := resolve(ctx, s.cfg.Engine.Journal(), journal.KindThread, in.Thread)
-		if err != nil {
+		st := s.newStream(in.Snapshots)
+		if err := st.asked(ctx, in); err != nil {
 			return nil, s.fail(err)
-		}
-		after := in.After
-		if in.LastEventID != "" {
-			if after, err = strconv.ParseUint(in.LastEventID, 10, 64); err != nil {
-				return nil, s.fail(baton.Errorf(baton.CodeInvalid, "Last-Event-ID is no version of a thread"))
-			}
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)
-			st := newStream(w, baton.ThreadID(id), after)
-			if err := st.run(c.Context(), s); err != nil {
-				s.log().Debug("a stream has ended", "thread", id, "error", err)
+			s.open.Store(st.id, st)
+			defer s.open.Delete(st.id)
+			if err := st.run(c.Context(), w); err != nil {
+				s.log().Debug("a stream has ended", "stream", st.id, "error", err)
 			}
 		}}, nil
 	})
-}
-
-// textKey names one text of one revision of an item.
-type textKey struct {
-	item     baton.ItemID
-	revision int
-	output   bool
-}
-
-// stream writes one reader's events.
-type stream struct {
-	w      http.ResponseWriter
-	rc     *http.ResponseController
-	thread baton.ThreadID
-	at     uint64                // version of the last event sent
-	sent   map[textKey]int64     // how far the texts of open items are sent
-	closed map[baton.ItemID]bool // in the unit at hand
-}
-
-func newStream(w http.ResponseWriter, thread baton.ThreadID, after uint64) *stream {
-	return &stream{w: w, rc: http.NewResponseController(w), thread: thread, at: after, sent: map[textKey]int64{}}
-}
-
-// run subscribes first and reads the journal then, so that nothing falls
-// between the two; what comes twice is known by its version or offset.
-func (st *stream) run(ctx context.Context, s *Server) error {
-	sub := s.cfg.Engine.Hub().Subscribe(st.thread)
-	defer sub.Close()
-	h := st.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	st.w.WriteHeader(http.StatusOK)
-	if err := st.replay(ctx, s.cfg.Engine); err != nil {
-		return err
+	type changeIn struct {
+		Stream string `path:"stream"`
+		Body   StreamChange
 	}
-	if err := st.write("caught_up", 0, CaughtUp{Version: st.at}); err != nil {
-		return err
-	}
-	if err := st.flush(); err != nil {
-		return err
-	}
-	beat := time.NewTicker(s.cfg.Heartbeat)
-	defer beat.Stop()
-	for {
-		select {
-		case u, ok := <-sub.C:
-			if !ok {
-				return nil // too slow: the reader comes back with its cursor
+	command(s, "/api/streams/{stream}", "change-stream", "Change what a stream brings", func(ctx context.Context, in *changeIn) (StreamState, error) {
+		v, ok := s.open.Load(in.Stream)
+		if !ok {
+			return StreamState{}, baton.Errorf(baton.CodeNotFound, "there is no stream %s", in.Stream).
+				WithDetail("a stream ends with its connection").WithHint("open one with GET /api/streams, and name there all that it shall bring")
+		}
+		c := change{list: in.Body.List}
+		for _, id := range in.Body.Unsubscribe {
+			c.leave = append(c.leave, baton.ThreadID(id))
+		}
+		for _, t := range in.Body.Subscribe {
+			id, err := resolve(ctx, s.cfg.Engine.Journal(), journal.KindThread, t.ThreadID)
+			if err != nil {
+				return StreamState{}, err
 			}
-			if err := st.unit(u); err != nil {
-				return err
-			}
-			if len(sub.C) > 0 {
-				continue // more waits: one flush for all
-			}
-		case <-beat.C:
-			st.deadline()
-			if _, err := fmt.Fprint(st.w, ": alive\n\n"); err != nil {
-				return err
-			}
-		case <-s.closing:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+			c.join = append(c.join, cursor{thread: baton.ThreadID(id), after: t.After})
 		}
-		if err := st.flush(); err != nil {
-			return err
-		}
-	}
-}
-
-// replay sends what the journal has behind the cursor, then what open items
-// hold. The last part and the texts are read at one point.
-func (st *stream) replay(ctx context.Context, e *engine.Engine) error {
-	for {
-		events, err := e.Journal().Events(ctx, st.thread, st.at, replayPage)
-		if err != nil {
-			return err
-		}
-		if err := st.events(events); err != nil {
-			return err
-		}
-		if len(events) < replayPage {
-			break
-		}
-	}
-	var events []baton.Event
-	var texts []journal.Chunk
-	err := e.View(ctx, func(r journal.Reader) (err error) {
-		if events, err = r.Events(ctx, st.thread, st.at, 1<<30); err != nil {
-			return err
-		}
-		l, err := r.Load(ctx, st.thread)
-		if err != nil {
-			return err
-		}
-		for _, c := range l.Chunks {
-			for output, end := range map[bool]int64{false: c.Text, true: c.Output} {
-				for from := int64(0); from < end; {
-					chunks, err := r.Chunks(ctx, c.Item, output, from, replayText)
-					if err != nil || len(chunks) == 0 {
-						return err
-					}
-					joined := chunks[0]
-					for _, more := range chunks[1:] {
-						joined.Text += more.Text
-					}
-					texts = append(texts, joined)
-					from = joined.Offset + int64(len(joined.Text))
-				}
-			}
-		}
-		return nil
+		return v.(*stream).ask(c)
 	})
+}
+
+// asked reads what the stream shall bring at first.
+func (st *stream) asked(ctx context.Context, in *streamIn) error {
+	back := in.LastEventID != ""
+	if back {
+		in.After = in.LastEventID
+	}
+	seq, rows, err := parsePosition(in.After)
 	if err != nil {
 		return err
 	}
-	if err := st.events(events); err != nil {
-		return err
+	c := change{}
+	if in.List {
+		c.list, st.rowsFrom = &in.List, rows
 	}
-	return st.texts(texts)
-}
-
-// unit sends one committed unit: its events, then the text that came with it,
-// but for items that it closed, whose close carries the whole.
-func (st *stream) unit(u engine.Update) error {
-	if err := st.events(u.Events); err != nil {
-		return err
-	}
-	return st.texts(u.Chunks)
-}
-
-func (st *stream) events(events []baton.Event) error {
-	st.closed = map[baton.ItemID]bool{}
-	for _, e := range events {
-		if e.Version <= st.at {
-			continue
-		}
-		w, err := eventOf(e)
+	r := st.s.cfg.Engine.Journal()
+	for _, arg := range in.Thread {
+		name, version, exact := strings.Cut(arg, "@")
+		id, err := resolve(ctx, r, journal.KindThread, name)
 		if err != nil {
 			return err
 		}
-		if err := st.write("event", e.Version, w); err != nil {
-			return err
-		}
-		st.at = e.Version
-		if c, ok := e.Data.(baton.EventItemClosed); ok {
-			st.closed[c.Item] = true
-			for k := range st.sent {
-				if k.item == c.Item {
-					delete(st.sent, k)
-				}
+		t := cursor{thread: baton.ThreadID(id)}
+		if exact {
+			if t.after, err = strconv.ParseUint(version, 10, 64); err != nil {
+				return baton.Errorf(baton.CodeInvalid, "%q is no version of a thread", version).WithHint("write ID@VERSION, or ID alone")
 			}
 		}
-	}
-	return nil
-}
-
-func (st *stream) texts(chunks []journal.Chunk) error {
-	for _, c := range chunks {
-		key := textKey{c.Item, c.Revision, c.Output}
-		if st.closed[c.Item] || c.Offset < st.sent[key] {
-			continue
+		if seq > 0 && (back || !exact) {
+			at, err := r.VersionAt(ctx, t.thread, seq)
+			if err != nil {
+				return err
+			}
+			t.after = max(t.after, at)
 		}
-		if err := st.write("delta", 0, deltaOf(c)); err != nil {
-			return err
-		}
-		st.sent[key] = c.Offset + int64(len(c.Text))
+		c.join = append(c.join, t)
 	}
-	return nil
-}
-
-func (st *stream) write(event string, id uint64, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	st.deadline()
-	if id != 0 {
-		_, err = fmt.Fprintf(st.w, "event: %s\nid: %d\ndata: %s\n\n", event, id, data)
-	} else {
-		_, err = fmt.Fprintf(st.w, "event: %s\ndata: %s\n\n", event, data)
-	}
+	_, err = st.ask(c)
 	return err
 }
 
-func (st *stream) deadline() { _ = st.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) }
+// parsePosition reads an event id: SEQ, or SEQ.ROWS where the rows of the list
+// are behind. 0 is no position.
+func parsePosition(id string) (seq, rows uint64, err error) {
+	if id == "" {
+		return 0, 0, nil
+	}
+	first, second, behind := strings.Cut(id, ".")
+	seq, err = strconv.ParseUint(first, 10, 63)
+	rows = seq
+	if behind && err == nil {
+		rows, err = strconv.ParseUint(second, 10, 63)
+	}
+	if err != nil {
+		return 0, 0, baton.Errorf(baton.CodeInvalid, "%q is no event id of ours", id).WithHint("send the id of the last message as it came, or none")
+	}
+	return seq, rows, nil
+}
 
-func (st *stream) flush() error { return st.rc.Flush() }
+// position is the id of a message: all that the stream brings is sent up to
+// seq, but for rows, which are sent up to rows.
+func position(seq, rows uint64) string {
+	id := strconv.FormatUint(seq, 10)
+	if rows < seq {
+		id += "." + strconv.FormatUint(rows, 10)
+	}
+	return id
+}
+
+// always is a sequence behind all others.
+const always = uint64(math.MaxInt64)

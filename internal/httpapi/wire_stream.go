@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"baton"
-	"baton/internal/journal"
 )
 
 // Event is one transition of a thread.
@@ -21,36 +20,78 @@ type Event struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// Delta is text of an item that is open. Offset counts bytes of UTF-8.
+// Opened is the first message of a stream.
+type Opened struct {
+	StreamID string `json:"stream_id" doc:"for POST /api/streams/{id}; it is this connection's and ends with it"`
+}
+
+// Snapshot is a thread as it is at a version. It replaces what a reader has of
+// the thread.
+type Snapshot struct {
+	ThreadID string    `json:"thread_id"`
+	Version  uint64    `json:"version"`
+	Thread   Thread    `json:"thread" doc:"with its newest runs"`
+	Items    []Item    `json:"items" doc:"the newest, in the timeline's order; text of open ones follows as deltas"`
+	Earlier  string    `json:"earlier,omitempty" doc:"where there are earlier items: cursor for GET /api/threads/{thread}/items?newest=true"`
+	Requests []Request `json:"requests" doc:"those that are pending"`
+}
+
+// Delta is text of an item that is open.
 type Delta struct {
+	ThreadID string `json:"thread_id"`
 	ItemID   string `json:"item_id"`
-	Revision int    `json:"revision"`
-	Output   bool   `json:"output,omitempty"`
-	Offset   int64  `json:"offset"`
+	Revision int    `json:"revision" doc:"a greater one voids the text of those before it"`
+	Output   bool   `json:"output,omitempty" doc:"of the body's output, else of its text; each is counted apart"`
+	Offset   int64  `json:"offset" doc:"where the text belongs, in UTF-16 code units from the beginning"`
 	Text     string `json:"text"`
 }
 
-// CaughtUp says that what follows is live.
+// CaughtUp says that what follows of a thread, or of the list, is live.
 type CaughtUp struct {
-	Version uint64 `json:"version"`
+	ThreadID string `json:"thread_id,omitempty"`
+	Version  uint64 `json:"version,omitempty" doc:"of the thread"`
+	List     bool   `json:"list,omitempty"`
+}
+
+// Left says that nothing more of a thread comes, unless it is subscribed to again.
+type Left struct {
+	ThreadID string `json:"thread_id"`
+}
+
+// StreamChange changes what a stream brings.
+type StreamChange struct {
+	Subscribe   []StreamThread `json:"subscribe,omitempty" maxItems:"500"`
+	Unsubscribe []string       `json:"unsubscribe,omitempty" maxItems:"500" doc:"ids of threads; they are taken before subscribe"`
+	List        *bool          `json:"list,omitempty" doc:"absent: as it was"`
+}
+
+// StreamThread is a thread to follow.
+type StreamThread struct {
+	ThreadID string `json:"thread_id" doc:"id of a thread, or its unique beginning or end"`
+	After    uint64 `json:"after,omitempty" doc:"version of the last event that the reader has; 0: nothing"`
+}
+
+// StreamState is what a stream brings.
+type StreamState struct {
+	StreamID string   `json:"stream_id"`
+	Threads  []string `json:"threads"`
+	List     bool     `json:"list"`
 }
 
 func eventOf(e baton.Event) (Event, error) {
 	data, err := json.Marshal(e.Data)
-	if err != nil {
-		return Event{}, err
-	}
+	return eventWith(e, data), err
+}
+
+// eventWith is eventOf with the data encoded already.
+func eventWith(e baton.Event, data json.RawMessage) Event {
 	out := Event{ThreadID: string(e.Thread), Version: e.Version, Seq: e.Seq, Type: e.Data.EventType(), Actor: string(e.Actor), Cause: e.Cause,
 		At: e.At.UTC(), Data: data}
 	if !e.Committed.IsZero() {
 		at := e.Committed.UTC()
 		out.Committed = &at
 	}
-	return out, nil
-}
-
-func deltaOf(c journal.Chunk) Delta {
-	return Delta{ItemID: string(c.Item), Revision: c.Revision, Output: c.Output, Offset: c.Offset, Text: c.Text}
+	return out
 }
 
 // Effect is an effect that has not ended.

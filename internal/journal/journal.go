@@ -149,8 +149,10 @@ type Query struct {
 	// (with Desc less) come too. Pages of documents of many threads need it,
 	// since their positions may be equal.
 	AfterID string
-	Desc    bool
-	Limit   int // 0: 1000
+	// State keeps to threads in that state; for KindThread alone.
+	State baton.ThreadState
+	Desc  bool
+	Limit int // 0: 1000
 }
 
 // Loaded is what an owner needs to go on with a thread.
@@ -184,6 +186,12 @@ type Reader interface {
 	EventsSince(ctx context.Context, seq uint64, limit int) ([]baton.Event, error)
 	// Head is the greatest Seq, 0 for an empty journal.
 	Head(ctx context.Context) (uint64, error)
+	// VersionAt is the version that a thread had when the journal was at seq; 0
+	// where it did not exist. It reads as much as the thread has behind seq.
+	VersionAt(ctx context.Context, id baton.ThreadID, seq uint64) (uint64, error)
+	// OpenTexts says how far the open items of a thread that have streamed have
+	// come, in order of their ids.
+	OpenTexts(ctx context.Context, id baton.ThreadID) ([]ChunkLength, error)
 	// Receipt returns ErrNotFound for a command that has none.
 	Receipt(ctx context.Context, id baton.CommandID) (Receipt, error)
 	// Get returns ErrNotFound for a document that does not exist.
@@ -194,6 +202,8 @@ type Reader interface {
 	Chunks(ctx context.Context, item baton.ItemID, output bool, offset int64, maxBytes int) ([]Chunk, error)
 	// Unsettled returns the threads of which something is open, archived ones too.
 	Unsettled(ctx context.Context) ([]baton.ThreadID, error)
+	// Projects returns all projects, by their directories.
+	Projects(ctx context.Context) ([]ProjectDoc, error)
 	// ThreadOf finds the thread of an entity by kind and id.
 	ThreadOf(ctx context.Context, kind Kind, id string) (baton.ThreadID, error)
 }
@@ -213,6 +223,14 @@ type Journal interface {
 	// ClaimEpoch returns a number greater than any it has returned before; a
 	// server claims one at its start.
 	ClaimEpoch(ctx context.Context) (uint64, error)
+	// PutProject stores a project, which is named by its directory; the id and the
+	// time of the making of one that is there already stay. It is fenced by the
+	// greatest epoch that was claimed: ErrFenced.
+	PutProject(ctx context.Context, epoch uint64, p ProjectDoc) error
+	// Search finds the items and titles in which all that the query asks for
+	// stands, the best first. Everything that was committed before the call is
+	// looked at.
+	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	Close() error
 }
 

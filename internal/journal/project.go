@@ -27,7 +27,7 @@ const ProjectorVersion = 3
 func Project(e baton.Event) []Change {
 	p := &projection{event: e}
 	switch d := e.Data.(type) {
-	case baton.EventThreadCreated, baton.EventThreadTitled, baton.EventQueueHeld, baton.EventQueueResumed,
+	case baton.EventThreadCreated, baton.EventThreadTitled, baton.EventThreadStateChanged, baton.EventQueueHeld, baton.EventQueueResumed,
 		baton.EventStopRequested, baton.EventMessageAccepted:
 		p.thread(d)
 	case baton.EventRunQueued, baton.EventRunWaiting, baton.EventRunStarting, baton.EventRunRunning, baton.EventInterruptRequested,

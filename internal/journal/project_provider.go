@@ -9,6 +9,7 @@ func (p *projection) session(data baton.EventData) {
 		f := patch{"provider": d.Provider, "driver": d.Driver, "provider_thread_id": d.ProviderThread, "generation": d.Generation,
 			"status": baton.SessionStarting, "dir": d.Dir}
 		put(f, "settings", d.Settings)
+		put(f, "trusted", d.Trusted)
 		f.stamp("opened_at", at)
 		p.create(KindSession, string(d.Session), "", p.version(), f)
 	case baton.EventSessionReady:

@@ -35,6 +35,8 @@ func (p *projection) thread(data baton.EventData) {
 		p.touch(true, f)
 	case baton.EventThreadTitled:
 		p.touch(false, patch{"title": d.Title})
+	case baton.EventThreadStateChanged:
+		p.touch(false, patch{"state": d.State})
 	case baton.EventQueueHeld:
 		p.touch(false, patch{"queue_held": true, "queue_held_reason": d.Reason})
 	case baton.EventQueueResumed:

@@ -122,7 +122,7 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) config() Config {
 	return Config{Epoch: 1, Drivers: agent.NewRegistry(fakeDriver{}), Command: func(string) []string { return []string{"fake"} },
-		Trusted: func(string) bool { return false },
+
 		Env: func(now time.Time) decide.Env {
 			return decide.Env{Now: now, DefaultProvider: "a", Policy: decide.DefaultPolicy(),
 				NewID: func(prefix string) string { b.ids++; return fmt.Sprintf("%s_%d", prefix, b.ids) },

@@ -54,8 +54,9 @@ type machine struct {
 	m      agent.Machine
 	side
 	frame     uint64
+	durable   uint64 // the newest frame whose effect is in the journal
 	pending   []byte // stored, of the working copy
-	committed []byte
+	committed []byte // or kept
 	at        uint64 // frame of committed
 }
 
@@ -120,7 +121,7 @@ func loadMachine(cfg Config, s *decide.State, mark journal.SessionMark) (*machin
 	if err != nil {
 		return nil, err
 	}
-	m.frame, m.at, m.committed = mark.Frame, mark.Frame, mark.State
+	m.frame, m.at, m.durable, m.committed = mark.Frame, mark.Frame, mark.Frame, mark.State
 	return m, nil
 }
 
@@ -147,7 +148,7 @@ func (o *Owner) machineOf(id baton.SessionID) *machine {
 // SpecOf returns what a driver needs to know of the session.
 func SpecOf(cfg Config, x *decide.Session) agent.Spec {
 	return agent.Spec{Session: x.ID, Command: cfg.Command(x.Provider), Dir: x.Dir, Settings: x.Settings, NativeID: x.Resume, NewID: x.NewID,
-		Trusted: cfg.Trusted(x.Dir), ClientVersion: cfg.ClientVersion}
+		Trusted: x.Trusted, ClientVersion: cfg.ClientVersion}
 }
 
 // frame gives one record of the spool to the session's machine.
@@ -158,6 +159,8 @@ func (o *Owner) frame(d *decide.Decider, f Frame) {
 	}
 	if f.Seq != 0 {
 		m.frame = f.Seq
+	} else {
+		o.working.late = true
 	}
 	d.Begin(o.cfg.Env(f.Time), baton.ActorAgent, baton.Cause{Session: f.Session, Frame: f.Seq})
 	switch f.Kind {
@@ -313,6 +316,7 @@ func (o *Owner) deadlines(d *decide.Decider, now time.Time) {
 			if m == nil {
 				break
 			}
+			o.working.late = true
 			delete(m.Deadlines, key)
 			d.Begin(env, baton.ActorSystem, baton.Cause{Session: id})
 			o.step(d, id, now, agent.Input{Deadline: key})

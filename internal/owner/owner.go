@@ -6,12 +6,16 @@
 // engine runs it, package sim simulates it.
 //
 // Handle works on a copy. Once its unit is durable the engine calls Commit;
-// where the append failed, Discard, and decides again.
+// where the append failed, Discard, and decides again. A unit that says nothing
+// but how far sessions have been read need not be stored: Keep holds it back,
+// and the next unit says it too. Until then its frames must stay in their spool,
+// since a crash has them read again.
 package owner
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,7 +34,6 @@ type Config struct {
 	Drivers       agent.Registry
 	Env           func(now time.Time) decide.Env
 	Command       func(provider string) []string // of a configured provider, for the driver's spec
-	Trusted       func(dir string) bool
 	ClientVersion string
 }
 
@@ -41,6 +44,7 @@ type Owner struct {
 	state    *decide.State // as committed
 	machines map[baton.SessionID]*machine
 	writes   map[baton.EffectID]baton.Effect // given to a shim, not known as written
+	kept     map[baton.SessionID]bool        // whose marks were held back
 	snapshot uint64                          // version of the newest
 
 	working *working // between Handle and Commit or Discard
@@ -57,6 +61,7 @@ type working struct {
 	decider  *decide.Decider
 	fault    string // of the input that panicked
 	snapshot bool
+	late     bool // something happened that reading the frames again would not bring back
 }
 
 // Input is one thing that happens to a thread; exactly one field is set.
@@ -86,12 +91,14 @@ type Reply struct {
 type Result struct {
 	Unit    journal.Unit
 	Replies []Reply
-	Handled int // inputs that the unit accounts for; the rest comes again
+	Handled int  // inputs that the unit accounts for; the rest comes again
+	Marks   bool // the unit says only how far sessions have been read: Keep will do
 }
 
 // New makes the owner of a thread that does not exist yet.
 func New(cfg Config, id baton.ThreadID) *Owner {
-	return &Owner{cfg: cfg, id: id, state: &decide.State{}, machines: map[baton.SessionID]*machine{}, writes: map[baton.EffectID]baton.Effect{}}
+	return &Owner{cfg: cfg, id: id, state: &decide.State{}, machines: map[baton.SessionID]*machine{}, writes: map[baton.EffectID]baton.Effect{},
+		kept: map[baton.SessionID]bool{}}
 }
 
 // Load makes the owner of a stored thread. texts gives the streamed text of
@@ -146,7 +153,7 @@ func Fold(id baton.ThreadID, l journal.Loaded) (*decide.State, error) {
 func (o *Owner) State() *decide.State { return o.state }
 
 // Frame returns the number of the last frame of the session that has taken
-// effect.
+// effect, here if not yet in the journal.
 func (o *Owner) Frame(id baton.SessionID) uint64 {
 	if m := o.machines[id]; m != nil {
 		return m.frame
@@ -154,8 +161,17 @@ func (o *Owner) Frame(id baton.SessionID) uint64 {
 	return 0
 }
 
+// Durable returns the number of the last frame of the session whose effect is
+// in the journal: its spool may forget that one and all before it.
+func (o *Owner) Durable(id baton.SessionID) uint64 {
+	if m := o.machines[id]; m != nil {
+		return m.durable
+	}
+	return 0
+}
+
 // Handle decides the inputs in order and returns the unit that holds what they
-// gave. It must be followed by Commit or Discard. An input that makes a machine
+// gave. It must be followed by Commit, Discard or, with Marks, Keep. An input that makes a machine
 // or a decision panic is left out together with those behind it; it comes first
 // the next time and is then set aside.
 func (o *Owner) Handle(now time.Time, inputs []Input) Result {
@@ -218,6 +234,7 @@ func (o *Owner) one(d *decide.Decider, now time.Time, in Input, fault string) (o
 
 func (o *Owner) command(d *decide.Decider, now time.Time, c baton.Command) {
 	w := o.working
+	w.late = true
 	for _, r := range w.receipts { // the same command twice in one batch
 		if r.Command == c.ID {
 			reply := Reply{Command: c.ID, Reply: r.Reply}
@@ -244,6 +261,7 @@ func ErrReused(id baton.CommandID) *baton.Error {
 }
 
 func (o *Owner) outcome(d *decide.Decider, now time.Time, out Outcome) {
+	o.working.late = true
 	o.done(out.Effect)
 	if out.Fact == nil {
 		return
@@ -301,6 +319,7 @@ func (o *Owner) result(handled int) Result {
 			w.writes[e.ID] = e
 		}
 	}
+	maps.Copy(w.touched, o.kept)
 	for id := range w.touched {
 		mark := journal.SessionMark{Session: id, Frame: o.machines[id].frame}
 		if w.state.Session(id) == nil {
@@ -321,7 +340,9 @@ func (o *Owner) result(handled int) Result {
 			w.snapshot = true
 		}
 	}
-	return Result{Unit: u, Replies: w.replies, Handled: handled}
+	marks := len(u.Events) == 0 && len(u.Chunks) == 0 && len(u.DropChunks) == 0 && len(u.Effects) == 0 && len(u.Done) == 0 &&
+		len(u.Receipts) == 0 && len(u.Sessions) > 0 && !w.late
+	return Result{Unit: u, Replies: w.replies, Handled: handled, Marks: marks}
 }
 
 // effectsOf returns the writes to a session that is gone: nobody will take them.
@@ -351,8 +372,7 @@ func (o *Owner) Commit() {
 	if w == nil {
 		return // nothing was handled
 	}
-	o.working = nil
-	o.state = w.state
+	o.take()
 	if w.snapshot {
 		o.snapshot = w.state.Version
 	}
@@ -367,11 +387,30 @@ func (o *Owner) Commit() {
 			delete(o.machines, id)
 			continue
 		}
+		o.machines[id].durable = o.machines[id].frame
+	}
+	clear(o.kept)
+}
+
+// Keep makes the last result the owner's state although its unit is stored
+// nowhere; Result.Marks must have allowed it. The next unit carries its marks.
+func (o *Owner) Keep() {
+	for id := range o.working.touched {
+		o.kept[id] = true
+	}
+	o.take()
+}
+
+// take makes the working copy what Discard goes back to.
+func (o *Owner) take() {
+	w := o.working
+	o.working, o.state = nil, w.state
+	for id := range w.touched {
 		o.machines[id].commit()
 	}
 }
 
-// Discard goes back to what was committed.
+// Discard goes back to what was committed or kept.
 func (o *Owner) Discard() {
 	if o.working == nil {
 		return
@@ -379,6 +418,7 @@ func (o *Owner) Discard() {
 	for id := range o.working.touched {
 		if m := o.machines[id]; m != nil && !m.restore(o.cfg) {
 			delete(o.machines, id)
+			delete(o.kept, id)
 		}
 	}
 	o.working = nil

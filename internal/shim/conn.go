@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -235,8 +236,9 @@ func (c *Conn) put(m message, body []byte) error {
 
 // receive hands answers to who waits for them, until the connection ends.
 func (c *Conn) receive() {
+	r := bufio.NewReaderSize(c.conn, oneWrite)
 	for {
-		m, body, err := readMessage(c.conn, maxAnswer)
+		m, body, err := readMessage(r, maxAnswer)
 		if err != nil {
 			c.end(&Error{CodeClosed, "the shim has ended the connection"})
 			return

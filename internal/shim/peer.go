@@ -227,6 +227,15 @@ func (p *peer) sendBatch(c *cursor, want pull) bool {
 		p.out.Lock()
 		defer p.out.Unlock()
 		head := message{kind: m.kind, role: roleAnswer, tag: m.tag, length: uint32(size)}
+		if size <= oneWrite {
+			b := make([]byte, messageHead+size)
+			copy(b, head.encode())
+			if _, err := io.ReadFull(records, b[messageHead:]); err != nil {
+				return false
+			}
+			_, err := p.conn.Write(b)
+			return err == nil
+		}
 		if _, err := p.conn.Write(head.encode()); err != nil {
 			return false
 		}

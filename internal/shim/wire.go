@@ -35,6 +35,10 @@ const (
 	roleError
 )
 
+// oneWrite is how many bytes of frames at most leave in one piece with their
+// head: the server is woken once for it, and that is most of what a few cost.
+const oneWrite = 16 << 10
+
 // message is one message of the protocol, without its body.
 type message struct {
 	kind, role uint8

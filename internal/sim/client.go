@@ -26,7 +26,7 @@ func (w *world) client() {
 		}
 		c.Data = data
 	case n < 11 && !w.calm:
-		c.Data = baton.CommandStop{}
+		c.Data = w.rarely()
 	case n < 13:
 		c.Data = baton.CommandResumeQueue{}
 	case n < 15 && !w.calm && len(w.sent) > 0: // the same command again
@@ -41,6 +41,33 @@ func (w *world) client() {
 	}
 	w.sent[c.ID] = c
 	w.inbox = append(w.inbox, owner.Input{Command: &c})
+}
+
+// rarely is what a person does now and then.
+func (w *world) rarely() baton.CommandData {
+	switch n := w.rng.IntN(24); {
+	case n < 2:
+		return baton.CommandArchiveThread{}
+	case n < 3:
+		return baton.CommandDeleteThread{}
+	case n < 6:
+		return w.back()
+	case n < 7:
+		w.trusted = !w.trusted
+	case n < 10:
+		if all := w.own.State().Sessions; len(all) > 0 {
+			return baton.CommandStopSession{Session: all[w.rng.IntN(len(all))].ID}
+		}
+	}
+	return baton.CommandStop{}
+}
+
+// back puts a thread back that was put away.
+func (w *world) back() baton.CommandData {
+	if w.own.State().Status == baton.ThreadDeleted {
+		return baton.CommandUndeleteThread{}
+	}
+	return baton.CommandUnarchiveThread{}
 }
 
 func (w *world) pendingCommand() bool {
@@ -78,9 +105,16 @@ func (w *world) answer(c baton.Command) {
 func (w *world) answerAll() {
 	w.counter++
 	w.answer(baton.Command{ID: baton.CommandID(fmt.Sprintf("cmd_%d", w.counter)), Thread: threadID, Actor: baton.ActorPerson})
-	if w.own.State().QueueHeld {
+	var data baton.CommandData
+	switch s := w.own.State(); {
+	case s.Status == baton.ThreadArchived || s.Status == baton.ThreadDeleted:
+		data = w.back()
+	case s.QueueHeld:
+		data = baton.CommandResumeQueue{}
+	}
+	if data != nil {
 		w.counter++
-		c := baton.Command{ID: baton.CommandID(fmt.Sprintf("cmd_%d", w.counter)), Thread: threadID, Actor: baton.ActorPerson, Data: baton.CommandResumeQueue{}}
+		c := baton.Command{ID: baton.CommandID(fmt.Sprintf("cmd_%d", w.counter)), Thread: threadID, Actor: baton.ActorPerson, Data: data}
 		w.sent[c.ID] = c
 		w.inbox = append(w.inbox, owner.Input{Command: &c})
 	}

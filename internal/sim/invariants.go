@@ -17,6 +17,9 @@ func (w *world) check() error {
 	s := w.own.State()
 	running, turns := 0, 0
 	for _, r := range s.Runs {
+		if s.Status != baton.ThreadActive && r.Active() && r.Trigger == baton.TriggerMessage {
+			return fmt.Errorf("run %d is %s in a thread that is %s", r.Ordinal, r.Status, s.Status)
+		}
 		if r.Attempt != nil && r.Attempt.Status == baton.AttemptRunning {
 			running++
 		}

@@ -26,12 +26,16 @@ func TestSituations(t *testing.T) {
 		if w.repeated > 0 {
 			reached["a frame that comes twice"]++
 		}
+		if w.unkept > 0 {
+			reached["a crash that loses what an owner kept"]++
+		}
 	}
 	for _, want := range []string{
 		"a message that another turn took", "a background run", "a message accepted at the end of its turn", "detached work", "a detached item that ends after its run",
 		"a run that waits for another agent's work", "two requests at once", "a request answered", "a session that never became ready",
 		"evidence has", "evidence has_not", "evidence unknown", "another attempt", "attempts given up", "a frame set aside", "a conversation given up",
 		"a full handoff", "a delta", "a run stopped before its agent had it", "a frame that comes twice", "a stop while a turn is open",
+		"a crash that loses what an owner kept",
 	} {
 		if reached[want] == 0 {
 			t.Errorf("no seed reaches: %s", want)

@@ -49,6 +49,8 @@ type world struct {
 	failNext error
 	forgot   bool // an agent's disk has lost something
 	repeated int  // frames that came again
+	unkept   int  // owners that were lost with something that they had kept
+	trusted  bool // the project
 }
 
 // fakeShim holds one agent and its spool.
@@ -83,9 +85,9 @@ func (w *world) newID(prefix string) string {
 
 func (w *world) config() owner.Config {
 	return owner.Config{Epoch: w.epoch, Drivers: agent.NewRegistry(driver{}), Command: func(string) []string { return []string{"sim"} },
-		Trusted: func(string) bool { return false },
 		Env: func(now time.Time) decide.Env {
-			return decide.Env{Now: now, NewID: w.newID, DefaultProvider: "a", Policy: decide.DefaultPolicy(),
+			trusted := w.trusted
+			return decide.Env{Now: now, NewID: w.newID, DefaultProvider: "a", Policy: decide.DefaultPolicy(), Trusted: func(string) bool { return trusted },
 				Provider: func(name string) (decide.Provider, error) {
 					return decide.Provider{Name: name, Driver: "script", Capabilities: driver{}.Capabilities()}, nil
 				}}
@@ -155,7 +157,7 @@ func (w *world) step() error {
 		return w.decide()
 	case n < 82:
 		w.say("server dies")
-		w.own = nil
+		w.lose()
 	case n < 83:
 		w.kill()
 	case n < 84:
@@ -168,6 +170,17 @@ func (w *world) step() error {
 		w.forget()
 	}
 	return nil
+}
+
+// lose forgets the owner: what it has not in the journal is gone.
+func (w *world) lose() {
+	for id := range w.shims {
+		if w.own.Frame(id) > w.own.Durable(id) {
+			w.unkept++
+			break
+		}
+	}
+	w.own = nil
 }
 
 // decide gives the owner a batch of what waits.
@@ -203,6 +216,10 @@ func (w *world) decide() error {
 	}
 	inputs = append(inputs, owner.Input{Deadline: true})
 	res := w.own.Handle(w.now, inputs)
+	if res.Marks && w.rng.IntN(8) > 0 {
+		w.own.Keep()
+		return w.check()
+	}
 	if _, err := w.journal.Append(context.Background(), res.Unit); err != nil {
 		w.own.Discard()
 		w.say("append: %v", err)
@@ -210,6 +227,7 @@ func (w *world) decide() error {
 			s.exited = s.exited && s.hasExit()
 		}
 		if errors.Is(err, journal.ErrUnknown) {
+			w.lose()
 			return w.load()
 		}
 		if errors.Is(err, journal.ErrReceipt) {
@@ -233,7 +251,7 @@ func (w *world) decide() error {
 	err := w.check()
 	if w.rng.IntN(40) == 0 && !w.calm {
 		w.say("server dies right after a commit")
-		w.own = nil
+		w.lose()
 	}
 	return err
 }

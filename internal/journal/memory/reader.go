@@ -68,13 +68,38 @@ func (r reader) Load(ctx context.Context, id baton.ThreadID) (journal.Loaded, er
 		}
 	}
 	slices.SortFunc(l.Sessions, func(a, b journal.SessionMark) int { return cmp.Compare(a.Session, b.Session) })
-	for item, s := range r.state.streams {
+	l.Chunks = r.state.openTexts(id)
+	return l, nil
+}
+
+func (s *state) openTexts(id baton.ThreadID) (out []journal.ChunkLength) {
+	for item, s := range s.streams {
 		if s.thread == id && !s.closed {
-			l.Chunks = append(l.Chunks, journal.ChunkLength{Item: item, Revision: s.Revision, Text: s.Text, Output: s.Output})
+			out = append(out, journal.ChunkLength{Item: item, Revision: s.Revision, Text: s.Text, Output: s.Output})
 		}
 	}
-	slices.SortFunc(l.Chunks, func(a, b journal.ChunkLength) int { return cmp.Compare(a.Item, b.Item) })
-	return l, nil
+	slices.SortFunc(out, func(a, b journal.ChunkLength) int { return cmp.Compare(a.Item, b.Item) })
+	return out
+}
+
+func (r reader) OpenTexts(ctx context.Context, id baton.ThreadID) ([]journal.ChunkLength, error) {
+	leave, err := r.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return r.state.openTexts(id), nil
+}
+
+func (r reader) VersionAt(ctx context.Context, id baton.ThreadID, seq uint64) (uint64, error) {
+	leave, err := r.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	// The thread's events are in order; their indexes are one less than their Seq.
+	n, _ := slices.BinarySearchFunc(r.state.threads[id].events, seq, func(i int, seq uint64) int { return cmp.Compare(uint64(i), seq) })
+	return uint64(n), nil
 }
 
 func (s *state) eventsOf(t thread, after uint64, limit int) ([]baton.Event, error) {
@@ -171,6 +196,7 @@ func (r reader) List(ctx context.Context, q journal.Query) ([]journal.Document, 
 	var out []journal.Document
 	for doc := range maps.Values(r.state.docs) {
 		switch {
+		case q.State != "" && stateOf(doc) != q.State:
 		case doc.Kind != q.Kind, q.Thread != "" && doc.Thread != q.Thread, q.Run != "" && doc.Run != q.Run:
 		case (q.After != 0 || q.AfterID != "") && (order(doc, q.After, q.AfterID) <= 0 || q.AfterID == "" && doc.Position == q.After):
 		default:

@@ -20,6 +20,7 @@ type state struct {
 	streams  map[baton.ItemID]stream
 	effects  []journal.StoredEffect // replaced when one ends
 	sessions map[baton.SessionID]session
+	projects map[string]journal.ProjectDoc // by directory
 }
 
 type thread struct {
@@ -49,13 +50,14 @@ type session struct {
 
 func newState() *state {
 	return &state{threads: map[baton.ThreadID]thread{}, receipts: map[baton.CommandID]receipt{}, docs: map[journal.Key]journal.Document{},
-		streams: map[baton.ItemID]stream{}, sessions: map[baton.SessionID]session{}}
+		streams: map[baton.ItemID]stream{}, sessions: map[baton.SessionID]session{}, projects: map[string]journal.ProjectDoc{}}
 }
 
 func (s *state) clone() *state {
 	c := *s
 	c.threads, c.receipts, c.docs = maps.Clone(s.threads), maps.Clone(s.receipts), maps.Clone(s.docs)
 	c.streams, c.sessions = maps.Clone(s.streams), maps.Clone(s.sessions)
+	c.projects = maps.Clone(s.projects)
 	return &c
 }
 

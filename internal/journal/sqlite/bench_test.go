@@ -60,7 +60,7 @@ func BenchmarkAppend64(b *testing.B) {
 }
 
 // BenchmarkBare64 is what SQLite itself does with the same rows: a group commit
-// without checks, savepoints, encoding and merging. Budget: Append64 takes at
+// without checks, encoding and merging. Budget: Append64 takes at
 // most twice as long.
 func BenchmarkBare64(b *testing.B) { sixtyFour(b, bare(b)) }
 

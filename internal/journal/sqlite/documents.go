@@ -121,6 +121,10 @@ func listing(q journal.Query) (text string, args []any) {
 	case q.Kind != journal.KindItem && q.Kind != journal.KindNode:
 		b.WriteString(" AND kind NOT IN ('item', 'node')") // names the partial index
 	}
+	if q.State != "" {
+		b.WriteString(" AND json_extract(body, '$.state') = ?")
+		args = append(args, string(q.State))
+	}
 	greater, order := " > ", " ORDER BY position, id"
 	if q.Desc {
 		greater, order = " < ", " ORDER BY position DESC, id DESC"

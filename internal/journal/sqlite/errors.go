@@ -56,6 +56,13 @@ func newer(path string, version, known int) *baton.Error {
 		WithHint("start the newer version, or restore a backup from before the upgrade")
 }
 
+// damage says whether err is SQLite's own word, not explained yet, that a file
+// is broken.
+func damage(err error) bool {
+	code := resultCode(err) & 0xff
+	return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB
+}
+
 // unstored says whether a failed COMMIT is known to have left nothing: its last
 // frame never reached the log. Any other failure may still turn out durable.
 func unstored(err error) bool {

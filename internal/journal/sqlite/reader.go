@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 
 	"baton"
 	"baton/internal/journal"
@@ -125,12 +126,7 @@ func (r reader) load(ctx context.Context, id baton.ThreadID) (l journal.Loaded, 
 	if l.Effects, err = r.effects(ctx, id); err != nil {
 		return l, err
 	}
-	err = r.each(ctx, "SELECT item, revision, text, output FROM streams WHERE thread = ? AND open = 1 ORDER BY item", thread, func(rows *sql.Rows) error {
-		var c journal.ChunkLength
-		err := rows.Scan(&c.Item, &c.Revision, &c.Text, &c.Output)
-		l.Chunks = append(l.Chunks, c)
-		return err
-	})
+	l.Chunks, err = r.OpenTexts(ctx, id)
 	return l, err
 }
 
@@ -174,6 +170,25 @@ func (r reader) events(ctx context.Context, text string, limit int, args ...any)
 func (r reader) Head(ctx context.Context) (seq uint64, err error) {
 	err = r.row(ctx, "SELECT coalesce(max(seq), 0) FROM events", nil, &seq)
 	return seq, err
+}
+
+func (r reader) VersionAt(ctx context.Context, id baton.ThreadID, seq uint64) (version uint64, err error) {
+	// Newest first: the index holds both, and who asks has not missed much.
+	err = r.row(ctx, "SELECT version FROM events WHERE thread = ? AND seq <= ? ORDER BY version DESC LIMIT 1", []any{string(id), int64(min(seq, math.MaxInt64))}, &version)
+	if errors.Is(err, journal.ErrNotFound) {
+		err = nil
+	}
+	return version, err
+}
+
+func (r reader) OpenTexts(ctx context.Context, id baton.ThreadID) (out []journal.ChunkLength, err error) {
+	err = r.each(ctx, "SELECT item, revision, text, output FROM streams WHERE thread = ? AND open = 1 ORDER BY item", []any{string(id)}, func(rows *sql.Rows) error {
+		var c journal.ChunkLength
+		err := rows.Scan(&c.Item, &c.Revision, &c.Text, &c.Output)
+		out = append(out, c)
+		return err
+	})
+	return out, err
 }
 
 func (r reader) Receipt(ctx context.Context, id baton.CommandID) (journal.Receipt, error) {

@@ -112,4 +112,20 @@ CREATE INDEX documents_run ON documents (kind, run, position, id) WHERE run <> '
 -- Nobody lists the items or nodes of all threads, and they are the most.
 CREATE INDEX documents_all ON documents (kind, position, id) WHERE kind NOT IN ('item', 'node');
 `,
+	// 2: projects, with one for each directory that a thread works in. Ids are of
+	// version 7: the time, then what is random.
+	`
+CREATE TABLE projects (
+	dir        TEXT PRIMARY KEY,
+	id         TEXT NOT NULL UNIQUE,
+	trusted    INTEGER NOT NULL,
+	changed_by TEXT NOT NULL,
+	changed_at INTEGER NOT NULL,
+	created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+INSERT INTO projects
+SELECT dir, printf('prj_%s-%s-7%s-%s%s-%s', substr(ms, 1, 8), substr(ms, 9), substr(rnd, 1, 3), substr('89ab', 1 + abs(random() % 4), 1), substr(rnd, 4, 3), substr(rnd, 7, 12)), 0, '', 0, at
+FROM (SELECT dir, at, printf('%012x', at / 1000000) AS ms, lower(hex(randomblob(9))) AS rnd
+	FROM (SELECT json_extract(data, '$.dir') AS dir, min(at) AS at FROM events WHERE type = 'thread.created' GROUP BY 1) WHERE dir <> '');
+`,
 }

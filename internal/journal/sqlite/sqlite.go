@@ -1,8 +1,8 @@
 // Package sqlite keeps the journal in one SQLite file.
 //
 // Writing: one connection and one goroutine. Units wait in a queue; the
-// goroutine puts those that wait into one transaction (group commit), each
-// under a savepoint, so that a unit that is refused takes nobody with it. A
+// goroutine puts those that wait into one transaction (group commit). A unit that
+// is refused takes nobody with it: those before it are written again. A
 // transaction closes when nobody waits any more, at 64 units or at 1 MB; a
 // larger unit has one to itself. COMMIT is synchronous=FULL on a write-ahead log:
 // when Append returns nil, the unit is on the disk.
@@ -52,6 +52,7 @@ type Options struct {
 	Idle time.Duration
 
 	checkpointed func(mode string) // told after each checkpoint, by tests
+	indexed      func()            // told when the index has followed, by tests
 	logBytes     int64             // the constant of that name where 0, less for tests
 }
 
@@ -63,6 +64,7 @@ type Journal struct {
 	write   *sql.DB
 	read    *sql.DB
 	writer  *writer
+	index   index
 	queue   chan *request
 	stop    chan struct{} // ends the checkpoints
 	workers sync.WaitGroup
@@ -83,6 +85,9 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	if opts.checkpointed == nil {
 		opts.checkpointed = func(string) {}
+	}
+	if opts.indexed == nil {
+		opts.indexed = func() {}
 	}
 	if opts.logBytes == 0 {
 		opts.logBytes = logBytes
@@ -107,6 +112,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	j.workers.Go(func() { j.writer.run(j.queue) })
 	j.workers.Go(func() { j.writer.checkpoints(j.stop) })
+	j.workers.Go(func() { j.trail(j.stop) })
 	return j, nil
 }
 
@@ -132,6 +138,7 @@ func (j *Journal) open(ctx context.Context) (err error) {
 	j.read.SetMaxIdleConns(n)
 	j.read.SetConnMaxIdleTime(time.Minute)
 	j.reader = reader{db: j.read, path: j.path}
+	j.index.path, j.index.from = j.path+".search", j.reader
 	return nil
 }
 
@@ -193,18 +200,6 @@ func (j *Journal) ClaimEpoch(ctx context.Context) (epoch uint64, err error) {
 	return epoch, err
 }
 
-// Backup writes the journal as it is now into a new file, which must not exist.
-// Appends go on meanwhile.
-func (j *Journal) Backup(ctx context.Context, path string) error {
-	db, err := connect(j.path, "rw", "busy_timeout(5000)", "wal_autocheckpoint(0)")
-	if err != nil {
-		return op("backup", err)
-	}
-	defer db.Close()
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", path)
-	return explain(path, op("backup", err))
-}
-
 // Close waits for the units that were taken in, copies the log into the
 // database and closes it. Calls after it fail with journal.ErrClosed.
 func (j *Journal) Close() error {
@@ -222,7 +217,9 @@ func (j *Journal) Close() error {
 }
 
 func (j *Journal) closeFiles() error {
-	var errs []error
+	j.index.mu.Lock()
+	errs := []error{j.index.close()}
+	j.index.mu.Unlock()
 	if j.read != nil {
 		errs = append(errs, j.read.Close())
 	}

@@ -12,7 +12,7 @@ import (
 
 // prepared are the statements of the writing connection.
 type prepared struct {
-	begin, commit, rollback, savepoint, release, undo                              *sql.Stmt
+	begin, commit, rollback                                                        *sql.Stmt
 	thread, stopEpoch, putThread, event, receipt, snapshot                         *sql.Stmt
 	place, merge, effect, done, mark, markOnly, gone                               *sql.Stmt
 	part, dropParts, stream, putStream, closeStream, dropStream, chunk, dropChunks *sql.Stmt
@@ -26,7 +26,6 @@ func (w *writer) prepare(ctx context.Context) error {
 		text string
 	}{
 		{&s.begin, "BEGIN IMMEDIATE"}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"},
-		{&s.savepoint, "SAVEPOINT unit"}, {&s.release, "RELEASE unit"}, {&s.undo, "ROLLBACK TO unit"},
 		{&s.thread, "SELECT version, epoch, settled FROM threads WHERE id = ?"},
 		{&s.stopEpoch, "SELECT stop_epoch FROM threads WHERE id = ?"},
 		{&s.putThread, `INSERT INTO threads VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET version = excluded.version,
@@ -36,11 +35,12 @@ func (w *writer) prepare(ctx context.Context) error {
 		{&s.snapshot, `INSERT INTO snapshots VALUES (?, ?, ?, ?) ON CONFLICT (thread) DO UPDATE SET version = excluded.version,
 			shape = excluded.shape, state = excluded.state`},
 		// Two ways to change a document, so that one that stays in its place
-		// leaves the indexes alone.
-		{&s.place, `INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, json_patch('{}', ?6)) ON CONFLICT (kind, id) DO UPDATE SET
+		// leaves the indexes alone. A patch that makes one is the document, but
+		// for the nulls in it.
+		{&s.place, `INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, iif(instr(?6, 'null'), json_patch('{}', ?6), ?6)) ON CONFLICT (kind, id) DO UPDATE SET
 			run = iif(excluded.run = '', run, excluded.run), position = iif(excluded.position = 0, position, excluded.position),
 			body = json_patch(body, ?6)`},
-		{&s.merge, `INSERT INTO documents VALUES (?1, ?2, ?3, '', 0, json_patch('{}', ?4)) ON CONFLICT (kind, id) DO UPDATE SET
+		{&s.merge, `INSERT INTO documents VALUES (?1, ?2, ?3, '', 0, iif(instr(?4, 'null'), json_patch('{}', ?4), ?4)) ON CONFLICT (kind, id) DO UPDATE SET
 			body = json_patch(body, ?4)`},
 		{&s.effect, "INSERT INTO effects (id, thread, session, lane, type, data, large) VALUES (?, ?, ?, ?, ?, ?, ?)"},
 		{&s.done, "DELETE FROM effects WHERE id = ? RETURNING large"},
@@ -74,8 +74,7 @@ func (p *prepared) close() error {
 	return errors.Join(errs...)
 }
 
-// unit writes a unit. What it has written when it fails is undone by the
-// caller's savepoint.
+// unit writes a unit. What it has written when it fails is for the caller to undo.
 func (w *writer) unit(e *encoded, now time.Time) (first uint64, err error) {
 	known, err := w.admit(e)
 	if err != nil {
