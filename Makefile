@@ -9,10 +9,11 @@ LINT_VERSION := v2.15.0
 LINT         := bin/golangci-lint-$(LINT_VERSION)
 # npm writes this file at the end of an install; it is as new as what is there.
 AGENTS       := agents/node_modules/.package-lock.json
+CLIENT       := cmd/baton/testdata/ts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build man demo test quick agents lint fmt generate sim bench record clean need-go need-test
+.PHONY: help build man demo test quick agents client lint fmt generate sim bench record clean need-go need-test
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +27,7 @@ man: build ## Write the manual pages into bin/man/man1
 demo: build ## Show Baton at work with a scripted agent (needs Go and git only)
 	bin/baton demo
 
-test: need-test lint build agents ## Install what is missing, then lint, build and test everything, real agents and all
+test: need-test lint build agents client ## Install what is missing, then lint, build and test everything, real agents and all
 	$(GO) vet ./...
 	$(GO) test -race -p $(TEST_P) -timeout 20m ./...
 
@@ -38,6 +39,13 @@ agents: $(AGENTS) ## Install the agents that the tests drive, as agents/package-
 $(AGENTS): agents/package.json agents/package-lock.json
 	@scripts/need npm
 	npm ci --prefix agents --ignore-scripts --no-audit --no-fund </dev/null
+	@touch $@
+
+client: $(CLIENT)/node_modules/.package-lock.json ## Install what the test of a TypeScript client takes
+
+$(CLIENT)/node_modules/.package-lock.json: $(CLIENT)/package.json $(CLIENT)/package-lock.json
+	@scripts/need npm
+	npm ci --prefix $(CLIENT) --ignore-scripts --no-audit --no-fund </dev/null
 	@touch $@
 
 lint: need-go $(LINT) ## Hold the tree to the house rules and to golangci-lint
@@ -69,7 +77,7 @@ record: agents ## Record the drivers' testdata again from the real agents
 	$(GO) test -count=1 -timeout 20m -run TestRecord $$(grep -rl --include='*_test.go' 'Bool("record"' internal/agent | xargs -n1 dirname | sort -u | sed 's|^|./|') -record
 
 clean: ## Remove what was built and installed here
-	rm -rf bin agents/node_modules
+	rm -rf bin agents/node_modules $(CLIENT)/node_modules
 
 need-go:
 	@scripts/need go git

@@ -16,6 +16,10 @@ const (
 	CodeConflict          Code = "conflict"           // it is used for something else, or the state has moved on
 	CodeUnsupported       Code = "unsupported"        // the agent or the build can't do it
 	CodeForbidden         Code = "forbidden"          // policy refuses it
+	CodeSignedOut         Code = "signed_out"         // the browser was not let in, or is no more
+	CodeForeignHost       Code = "foreign_host"       // the server was asked for by a name that is not its own
+	CodeForeignOrigin     Code = "foreign_origin"     // another page asks, or it can't be told which
+	CodeLinkOver          Code = "link_over"          // a one-time link that is used up or too old
 	CodeNotResumable      Code = "not_resumable"      // whoever waited for the answer is gone
 	CodeMessageTooLarge   Code = "message_too_large"  // over MaxMessage bytes
 	CodeMessageEmpty      Code = "message_empty"      // nothing but space
@@ -131,8 +135,12 @@ func (c Code) Status() int {
 		return 404
 	case CodeConflict, CodeArchived, CodeDeleted, CodeNotResumable, CodeDataLocked, CodeWorkspaceMissing:
 		return 409
-	case CodeForbidden:
+	case CodeSignedOut:
+		return 401
+	case CodeForbidden, CodeForeignHost, CodeForeignOrigin:
 		return 403
+	case CodeLinkOver:
+		return 410
 	case CodeUnsupported, CodeDriverNotBuilt, CodeAgentMissing, CodeAgentTooOld:
 		return 501
 	case CodeTimedOut:

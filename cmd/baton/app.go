@@ -54,7 +54,7 @@ func exitCode(code baton.Code) int {
 		return exitNotFound
 	case 409:
 		return exitConflict
-	case 403, 501:
+	case 401, 403, 410, 501:
 		return exitRefused
 	case 504:
 		return exitTimedOut
@@ -138,7 +138,7 @@ read. A server does the work and is started when it is needed.`,
 		SilenceUsage:  true,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, lists as bare arrays, errors too")
-	root.AddCommand(a.serveCmd(), a.newCmd(), a.lsCmd(), a.showCmd(), a.sendCmd(), a.watchCmd(), a.stopCmd(), a.queueCmd(),
+	root.AddCommand(a.serveCmd(), a.openCmd(), a.newCmd(), a.lsCmd(), a.showCmd(), a.sendCmd(), a.watchCmd(), a.stopCmd(), a.queueCmd(),
 		a.requestsCmd(), a.approveCmd(), a.declineCmd(), a.answerCmd(), a.coverageCmd(), a.transfersCmd(), a.handoffCmd(),
 		a.searchCmd(), a.exportCmd(), a.backupCmd(), a.projectCmd(), a.sessionsCmd(), a.manCmd(),
 		a.providersCmd(), a.doctorCmd(), a.demoCmd(), a.debugCmd(), a.shimCmd(), a.agentCmd())
@@ -186,15 +186,23 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	env := a.environment()
+	if a.env["BATON_HOME"] != "" {
+		env = append(env, "BATON_HOME="+p.Data) // absolute: the server runs in the root directory
+	}
+	return client.Connect(ctx, client.Start{Places: p, Self: a.self, Args: []string{"serve", "--ready-fd"}, Env: env})
+}
+
+// environment is the command line's own, but for BATON_HOME.
+func (a *app) environment() []string {
 	env := []string{}
 	for k, v := range a.env {
-		if k == "BATON_HOME" {
-			v = p.Data // absolute: the server runs in the root directory
+		if k != "BATON_HOME" {
+			env = append(env, k+"="+v)
 		}
-		env = append(env, k+"="+v)
 	}
 	slices.Sort(env)
-	return client.Connect(ctx, client.Start{Places: p, Self: a.self, Args: []string{"serve", "--ready-fd"}, Env: env})
+	return env
 }
 
 // withServer runs fn with a client.

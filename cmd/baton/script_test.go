@@ -22,7 +22,7 @@ import (
 	"baton/internal/httpapi"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"baton": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"baton": main, "knock": knockMain}) }
 
 // TestScript tells in testdata/script what the program does at its edge. Each
 // script has a data directory of its own in $BATON_HOME; agents and server are

@@ -34,15 +34,24 @@ const stopTime = 30 * time.Second
 
 func (a *app) serveCmd() *cobra.Command {
 	var stop bool
+	var page httpapi.PageAddress
 	readyFD := 0
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server in the foreground; other commands start it by themselves",
 		Long: `Run the server in the foreground. Other commands start one in the background
 when none runs. When it ends, agents go on under their shims, and the next server
-takes them up again.`,
-		Example: "  baton serve\n  baton serve --stop",
-		Args:    needs(),
+takes them up again.
+
+Clients use a unix socket. The page for a browser is served on 127.0.0.1, where
+` + "`baton open`" + ` lets a browser in; --listen or [page] address in the
+configuration names another port or "off". An address that other machines can
+reach takes a certificate and --allow-network.`,
+		Example: `  baton serve
+  baton serve --listen 127.0.0.1:8080
+  baton serve --listen 192.0.2.7:8443 --tls-cert cert.pem --tls-key key.pem --allow-network
+  baton serve --stop`,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if stop {
 				return a.stopServer(cmd.Context())
@@ -54,7 +63,7 @@ takes them up again.`,
 				pipe := os.NewFile(uintptr(readyFD), "ready")
 				ready = func(s string) { fmt.Fprint(pipe, s); pipe.Close() }
 			}
-			err := a.serve(cmd.Context(), func() { ready(client.Ready) }, readyFD == 0)
+			err := a.serve(cmd.Context(), page, func() { ready(client.Ready) }, readyFD == 0)
 			if err != nil && readyFD > 0 {
 				b, _ := json.Marshal(baton.AsError(err))
 				ready(string(b))
@@ -63,6 +72,10 @@ takes them up again.`,
 		},
 	}
 	cmd.Flags().BoolVar(&stop, "stop", false, "end the running server; agents go on")
+	cmd.Flags().StringVar(&page.Address, "listen", "", "address of the page, or \"off\"")
+	cmd.Flags().StringVar(&page.TLSCert, "tls-cert", "", "certificate of the page, PEM")
+	cmd.Flags().StringVar(&page.TLSKey, "tls-key", "", "its key, PEM")
+	cmd.Flags().BoolVar(&page.AllowNetwork, "allow-network", false, "let other machines reach the page")
 	cmd.Flags().IntVar(&readyFD, "ready-fd", 0, "descriptor on which to say that the server is up, or why not")
 	_ = cmd.Flags().MarkHidden("ready-fd")
 	return cmd
@@ -91,7 +104,7 @@ func (a *app) stopServer(ctx context.Context) error {
 }
 
 // serve runs the server until ctx ends.
-func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
+func (a *app) serve(ctx context.Context, page httpapi.PageAddress, ready func(), foreground bool) error {
 	places, err := a.places()
 	if err != nil {
 		return err
@@ -135,14 +148,20 @@ func (a *app) serve(ctx context.Context, ready func(), foreground bool) error {
 		return err
 	}
 	defer eng.Close()
-	listener, err := httpapi.Listen(places.Socket)
+	door, err := openDoor(page, cfg.Page, places, log)
 	if err != nil {
 		return err
 	}
+	listener, err := httpapi.Listen(places.Socket)
+	if err != nil {
+		door.Close()
+		return err
+	}
 	api := httpapi.New(httpapi.Config{Engine: eng, Providers: providers, Places: places, Version: buildVersion(), NewID: newID,
-		Probe: shim.Output, Log: log, Stop: stop, Backup: j.Backup})
+		Probe: shim.Output, Log: log, Stop: stop, Backup: j.Backup, Door: door})
 	if err := eng.Start(ctx); err != nil {
 		listener.Close()
+		door.Close()
 		return err
 	}
 	log.Info("serving", "version", buildVersion(), "pid", os.Getpid(), "socket", places.Socket)

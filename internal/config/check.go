@@ -2,9 +2,12 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"baton"
@@ -44,6 +47,25 @@ func (c *checker) numbers(f file) {
 	}
 	if n := f.Recovery.MaxRecoveries; n != nil && *n < 0 {
 		c.fail("recovery.max_recoveries", "it can't be negative")
+	}
+}
+
+// page checks that a configured address is one of this machine alone: another
+// one takes a certificate and a word of its own, on the command line.
+func (c *checker) page(f file) {
+	if d := f.Page.LinkLife; d != nil && *d == 0 {
+		c.fail("page.link_life", "a link that lives for no time can't be used")
+	}
+	if f.Page.Address == "" || f.Page.Address == "off" {
+		return
+	}
+	host, port, err := net.SplitHostPort(f.Page.Address)
+	if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
+		c.fail("page.address", "%q is no host:port; write \"127.0.0.1:0\", or \"off\"", f.Page.Address)
+		return
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		c.fail("page.address", "other machines could reach %s; `baton serve --listen` takes it, with a certificate", f.Page.Address)
 	}
 }
 

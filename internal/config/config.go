@@ -29,6 +29,10 @@
 //	idle_after = "15m"                    # until an idle agent is released; "0s": never
 //	max_recoveries = 2                    # further attempts of a run that the agent never took
 //
+//	[page]
+//	address = "127.0.0.1:0"               # of this machine alone, or "off"; default: port 22866, or any where that is taken
+//	link_life = "60s"                     # how long a link of `baton open` can be used
+//
 // An error names file, line and key. A file with an error gives nothing at all:
 // a server never starts with half of it.
 package config
@@ -57,6 +61,13 @@ type Config struct {
 	Providers       []Provider // in the order of the file
 	Policy          decide.Policy
 	BudgetTokens    int // of one handoff; 0 is the default
+	Page            Page
+}
+
+// Page is the [page] table.
+type Page struct {
+	Address  string        // "": the default
+	LinkLife time.Duration // 0: the default
 }
 
 // Provider is one [providers.NAME] table.
@@ -88,6 +99,10 @@ type file struct {
 		IdleAfter      *duration `toml:"idle_after"`
 		MaxRecoveries  *int      `toml:"max_recoveries"`
 	} `toml:"recovery"`
+	Page struct {
+		Address  string    `toml:"address"`
+		LinkLife *duration `toml:"link_life"`
+	} `toml:"page"`
 }
 
 type fileProvider struct {
@@ -150,8 +165,11 @@ func Parse(path string, data []byte, drivers agent.Registry) (Config, error) {
 	if n := f.Recovery.MaxRecoveries; n != nil {
 		c.Policy.MaxRecoveries = *n
 	}
+	c.Page.Address = f.Page.Address
+	set(&c.Page.LinkLife, f.Page.LinkLife)
 	check := checker{path: path, pos: pos}
 	check.numbers(f)
+	check.page(f)
 	for _, name := range pos.tables("providers") {
 		if p, ok := f.Providers[name]; ok {
 			c.Providers = append(c.Providers, check.provider(name, p, drivers))

@@ -68,6 +68,9 @@ func TestParseErrorsNameFileLineAndKey(t *testing.T) {
 		"variable's name":  {"[providers.a]\ndriver = \"codex\"\nenv = { \"A=B\" = \"x\" }\n", "c.toml:3: providers.a.env", "A=B"},
 		"twice":            {"[providers.a]\ndriver = \"codex\"\n[providers.a]\n", "c.toml:3: providers.a", "twice"},
 		"inline unknown":   {"providers = { a = { driver = \"codex\", x = 1 } }\n", "c.toml:1: providers.a.x", "not known"},
+		"page outside":     {"[page]\naddress = \"0.0.0.0:80\"\n", "c.toml:2: page.address", "--listen"},
+		"page nowhere":     {"[page]\naddress = \"here\"\n", "c.toml:2: page.address", "host:port"},
+		"link for no time": {"[page]\nlink_life = \"0s\"\n", "c.toml:2: page.link_life", "no time"},
 		"unknown recovery": {"[recovery]\n\nretry = 1\n", "c.toml:3: recovery.retry", "max_recoveries"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +123,9 @@ budget_tokens = 9000
 idle_after = "0s"
 stop_grace = "1500ms"
 max_recoveries = 0
+[page]
+address = "localhost:0"
+link_life = "5s"
 `), drivers)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +138,8 @@ max_recoveries = 0
 		t.Errorf("providers %q, not in the file's order", got)
 	}
 	if c.Policy.Handoff.ChainFull != 3 || c.BudgetTokens != 9000 || c.Policy.IdleAfter != 0 || c.Policy.StopGrace != 1500*time.Millisecond ||
-		c.Policy.MaxRecoveries != 0 || c.Policy.ReadyWithin != 90*time.Second {
+		c.Policy.MaxRecoveries != 0 || c.Policy.ReadyWithin != 90*time.Second ||
+		c.Page != (Page{Address: "localhost:0", LinkLife: 5 * time.Second}) {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -20,6 +20,7 @@ type Places struct {
 	Sessions string // directory of the sessions' spools
 	Script   string // directory of the built-in agent's conversations
 	Log      string // of the server
+	Browsers string // file of the browsers that were let in
 	Lock     string // held by the server of this data
 	Starting string // held by a client that starts a server
 	Runtime  string // directory of sockets, short, 0700
@@ -62,7 +63,7 @@ func Find(env map[string]string, uid int) (Places, error) {
 func layout(config, data, run string) Places {
 	in := func(name string) string { return filepath.Join(data, name) }
 	return Places{Config: config, Data: data, Database: in("baton.db"), Sessions: in("sessions"), Script: in("script"), Log: in("server.log"),
-		Lock: in("server.lock"), Starting: in("starting.lock"), Runtime: run, Socket: filepath.Join(run, "api.sock")}
+		Browsers: in("browsers.json"), Lock: in("server.lock"), Starting: in("starting.lock"), Runtime: run, Socket: filepath.Join(run, "api.sock")}
 }
 
 // runtimeDir is the wanted directory, or one in /tmp where that is too long

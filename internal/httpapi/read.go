@@ -38,7 +38,7 @@ func noSuch(kind journal.Kind, id string) error {
 	case journal.KindHandoff:
 		hint = "`baton handoff list THREAD` shows the handoffs"
 	}
-	return baton.Errorf(baton.CodeNotFound, "there is no %s %s", strings.ReplaceAll(string(kind), "_", " "), id).WithHint("%s", hint)
+	return baton.Errorf(baton.CodeNotFound, "there is no %s %s", strings.ReplaceAll(string(kind), "_", " "), clip(id)).WithHint("%s", hint)
 }
 
 func decode[T any](doc journal.Document) (T, error) {

@@ -38,6 +38,7 @@ type Config struct {
 	Log       *slog.Logger
 	Stop      func() // asks the process to end; called at most once for each request to stop
 	Check     func(*net.UnixConn) error
+	Door      *Door                                      // for browsers, over TCP; nil: there is none
 	Backup    func(ctx context.Context, to string) error // of the journal; nil: this server has no file to back up
 	Heartbeat time.Duration                              // of streams; 0 for the default
 }
@@ -76,6 +77,7 @@ func New(cfg Config) *Server {
 	s.sessions()
 	s.previews()
 	s.server()
+	s.pageRoutes()
 	s.debug()
 	s.streams()
 	return s
@@ -96,7 +98,7 @@ func (s *Server) Handler() http.Handler {
 			return
 		}
 		if _, pattern := s.mux.Handler(r); pattern == "" {
-			refuse(w, baton.Errorf(baton.CodeNotFound, "there is no %s %s", r.Method, r.URL.Path).WithHint("/openapi.json lists what there is"))
+			refuse(w, baton.Errorf(baton.CodeNotFound, "there is no %s %s", clip(r.Method), clip(r.URL.Path)).WithHint("/openapi.json lists what there is"))
 			return
 		}
 		s.mux.ServeHTTP(w, r)
@@ -127,40 +129,51 @@ func readBody(r *http.Request) error {
 
 type peerKey struct{}
 
-// Serve answers on the listener until ctx ends, then lets what is being
-// answered finish, but for streams.
+// Serve answers on the listener, and at the door where there is one, until ctx
+// ends, then lets what is being answered finish, but for streams.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
-	srv := &http.Server{
-		Handler: s.Handler(),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if u, ok := c.(*net.UnixConn); ok {
-				if err := s.cfg.Check(u); err != nil {
-					return context.WithValue(ctx, peerKey{}, err)
-				}
+	unix := s.httpServer(s.Handler(), func(ctx context.Context, c net.Conn) context.Context {
+		if u, ok := c.(*net.UnixConn); ok {
+			if err := s.cfg.Check(u); err != nil {
+				return context.WithValue(ctx, peerKey{}, err)
 			}
-			return ctx
-		},
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          slog.NewLogLogger(s.log().Handler(), slog.LevelWarn),
+		}
+		return ctx
+	})
+	servers, done := []*http.Server{unix}, make(chan error, 2)
+	go func() { done <- unix.Serve(l) }()
+	if d := s.cfg.Door; d != nil {
+		tcp := s.httpServer(d.Handler(s.Handler(), http.HandlerFunc(s.home)), withTCPPeer)
+		servers = append(servers, tcp)
+		go func() { done <- d.serve(tcp) }()
 	}
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
-	go s.keepSocket(ctx, srv, l.Addr().String())
+	var failed error
+	open, leave := len(servers), s.keepSocket(unix, l.Addr().String())
 	select {
-	case err := <-done:
-		return err
+	case failed = <-done:
+		open--
 	case <-ctx.Done():
 	}
+	leave()
 	close(s.closing)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := srv.Shutdown(end); err != nil {
-		_ = srv.Close()
+	for _, srv := range servers {
+		if err := srv.Shutdown(end); err != nil {
+			_ = srv.Close()
+		}
 	}
-	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-		return err
+	for ; open > 0; open-- {
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			failed = errors.Join(failed, err)
+		}
 	}
-	return nil
+	return failed
+}
+
+func (s *Server) httpServer(h http.Handler, peer func(context.Context, net.Conn) context.Context) *http.Server {
+	return &http.Server{Handler: h, ConnContext: peer, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.log().Handler(), slog.LevelWarn)}
 }
 
 // Listen makes the socket, for this user alone. The caller holds the lock of

@@ -142,4 +142,5 @@ type ServerInfo struct {
 	StartedAt time.Time `json:"started_at"`
 	Data      string    `json:"data"`
 	Config    string    `json:"config"`
+	Page      string    `json:"page,omitempty" doc:"where a browser finds the page; absent: nowhere"`
 }
