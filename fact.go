@@ -29,9 +29,6 @@ type (
 		Class  ResumeFailure
 		Detail string
 	}
-	// FactForeignTurns: the native conversation holds turns that are not ours.
-	FactForeignTurns struct{ Detail string }
-
 	// FactTurnStarted: a root turn of the agent began. Deliveries are those of
 	// ours known to be its input; empty for a turn that nobody asked for.
 	FactTurnStarted struct {
@@ -132,6 +129,9 @@ type (
 		Released bool     // its shim ended it, since no server came in time
 		LeftOver []string // processes that had to be ended after it
 	}
+	// FactForeignTurns: the native conversation that is to be resumed holds turns
+	// that are not ours. No process was started for it.
+	FactForeignTurns struct{ Detail string }
 	// FactStartFailed: no process could be started.
 	FactStartFailed struct{ Err *Error }
 	// FactHandoffBuilt: the document of a handoff is made.

@@ -156,3 +156,23 @@ type EvidenceQuery struct {
 	Env      map[string]string // the agent's environment as it was launched
 	New      bool              // the conversation was opened by this very session
 }
+
+// ForeignFinder is the optional power to tell, where the agent keeps its
+// conversations, whether somebody else has gone on with one of ours. It does I/O
+// and is called before a conversation is resumed, while no process of ours holds
+// it.
+type ForeignFinder interface {
+	// FindForeign counts the messages in the native conversation that were given
+	// by somebody else than us. What the agent says by itself, such as a summary
+	// or the end of its own work in the background, is no such message. An error
+	// says that it can't be told.
+	FindForeign(q ForeignQuery) (int, error)
+}
+
+// ForeignQuery says where to look, and what is ours.
+type ForeignQuery struct {
+	NativeID string            // of the conversation
+	Dir      string            // working directory of the session
+	Env      map[string]string // the agent's environment as it will be launched
+	Ours     func(baton.DeliveryID) bool
+}

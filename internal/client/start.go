@@ -179,11 +179,8 @@ func flock(f *os.File) error {
 // Stop ends the running server and waits until it has let go of its data. It
 // returns false where none runs.
 func Stop(ctx context.Context, p config.Places) (bool, error) {
-	c, _, err := Running(ctx, p)
-	if err != nil {
-		if baton.ErrorCode(err) == baton.CodeServerUnreachable {
-			return false, nil
-		}
+	c, err := running(ctx, p)
+	if c == nil {
 		return false, err
 	}
 	defer c.Close()
@@ -203,4 +200,36 @@ func Stop(ctx context.Context, p config.Places) (bool, error) {
 	}
 	unlock()
 	return true, nil
+}
+
+// running returns a client of the running server, nil where none runs. One that
+// holds the data and does not answer may be coming up, ending, or about to make
+// the socket again that somebody has removed: it is waited for.
+func running(ctx context.Context, p config.Places) (*Client, error) {
+	limit, cancel := context.WithTimeout(ctx, heldTime)
+	defer cancel()
+	for {
+		c, _, err := Running(ctx, p)
+		if err == nil || baton.ErrorCode(err) != baton.CodeServerUnreachable {
+			return c, err
+		}
+		if !held(p.Lock) {
+			return nil, nil
+		}
+		select {
+		case <-time.After(lookAgain):
+		case <-limit.Done():
+			return nil, named(silent(heldTime), p)
+		}
+	}
+}
+
+// held says whether a server holds the lock.
+func held(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // lets go of the lock, if we got it
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // Check is one thing that `baton doctor` has looked at.
@@ -157,7 +157,7 @@ func (p *Providers) examine(ctx context.Context, name string, probe Probe) Check
 		c.Hint = "run `" + strings.Join(argv, " ") + "` by hand"
 	case version == "":
 		c.Status, c.Detail = StatusWarning, fmt.Sprintf("%s: no version in %q", got.Command[0], head(string(out)))
-	case older(version, driver.MinVersion()):
+	case tooOld(version, driver.MinVersion()):
 		c.Status, c.Detail = StatusError, fmt.Sprintf("%s is version %s; the oldest that can be driven is %s", got.Command[0], version, driver.MinVersion())
 		c.Hint = update(got.Command[0])
 	default:
@@ -184,23 +184,9 @@ var versionPattern = regexp.MustCompile(`\d+(\.\d+)+`)
 
 func versionIn(s string) string { return versionPattern.FindString(s) }
 
-// older compares versions number by number.
-func older(version, least string) bool {
-	a, b := strings.Split(version, "."), strings.Split(versionIn(least), ".")
-	for i := range b {
-		want, err := strconv.Atoi(b[i])
-		if err != nil {
-			return false
-		}
-		have := 0
-		if i < len(a) {
-			have, _ = strconv.Atoi(a[i])
-		}
-		if have != want {
-			return have < want
-		}
-	}
-	return false
+func tooOld(version, least string) bool {
+	older, _ := agent.Older(version, least)
+	return older
 }
 
 func head(s string) string {

@@ -62,10 +62,28 @@ func (d *Decider) resumeFailed(x *Session, f baton.FactResumeFailed) {
 	}
 }
 
+// foreignTurns: somebody else has gone on with the native conversation, which so
+// holds what this thread does not. It is left to them, visibly, and what waits
+// goes to a new one that is told the whole thread.
 func (d *Decider) foreignTurns(x *Session, f baton.FactForeignTurns) {
 	d.notice(d.S.ActiveRun(), "", "The native conversation of %s holds turns that are not of this thread: %s", x.Provider, f.Detail)
 	if p := d.S.providerThread(x.ProviderThread); !p.Divergent {
 		d.emit(baton.EventProviderThreadDiverged{ProviderThread: p.ID, Reason: "foreign turns: " + f.Detail})
+	}
+	var waiting []*Run
+	for _, r := range d.waitingFor(x) {
+		if d.untouched(r) {
+			waiting = append(waiting, r)
+		}
+	}
+	if len(waiting) == 0 {
+		return
+	}
+	if x.Stopping == "" {
+		d.stopSession(x, "its conversation holds foreign turns", baton.SessionStopped, d.env.Policy.StopGrace)
+	}
+	for _, r := range waiting {
+		d.again(r, baton.AttemptProviderRecovery)
 	}
 }
 

@@ -233,16 +233,37 @@ func TestForeignTurns(t *testing.T) {
 	p.gone(p.session("a").ID)
 	reply := p.send("two", "a")
 	x := p.session("a")
+	old := p.conversation("a")
 	p.fact(x.ID, baton.FactForeignTurns{Detail: "2 turns"})
-	if pth := p.conversation("a"); !pth.Divergent || !p.shown(baton.ItemNotice, "2 turns") {
-		t.Errorf("%+v", pth)
+	if !old.Divergent || !p.shown(baton.ItemNotice, "2 turns") {
+		t.Errorf("%+v", old)
 	}
-	p.ready("a")
-	p.written(reply.Run)
-	p.takes(reply.Run)
+	// The run goes to a conversation that holds nothing else.
+	if x.Stopping == "" {
+		t.Error("the session of the foreign conversation goes on")
+	}
+	if got := last[baton.EventHandoffRequested](p); got.Strategy != baton.StrategyFull || got.Run != reply.Run {
+		t.Errorf("%+v", got)
+	}
+	p.gone(x.ID)
+	now := p.conversation("a")
+	if now.ID == x.ProviderThread || now.Divergent || p.session("a").Resume != "" {
+		t.Errorf("%+v, resumed from %q", now, p.session("a").Resume)
+	}
+}
+
+// A turn that is open already goes on; the next run goes elsewhere.
+func TestForeignTurnsInATurn(t *testing.T) {
+	p := newPlay(t)
+	first := p.running("one", "a")
+	x := p.session("a")
+	p.fact(x.ID, baton.FactForeignTurns{Detail: "2 turns"})
+	p.is(first.Run, baton.RunRunning)
+	if x.Stopping != "" || !p.conversation("a").Divergent {
+		t.Errorf("stopping %q, divergent %v", x.Stopping, p.conversation("a").Divergent)
+	}
 	p.end("a", baton.TurnCompleted)
-	// The next run goes to a conversation that holds nothing else.
-	p.send("three", "a")
+	p.send("two", "a")
 	if got := last[baton.EventHandoffRequested](p); got.Strategy != baton.StrategyFull {
 		t.Errorf("%+v", got)
 	}

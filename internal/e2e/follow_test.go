@@ -86,6 +86,7 @@ type event struct {
 		Kind       string `json:"kind"`
 		Trigger    string `json:"trigger"`
 		AbsorbedBy string `json:"absorbed_by"`
+		Delivery   string `json:"delivery_id"`
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -43,6 +44,7 @@ type actor struct {
 	lease  map[baton.SessionID]time.Duration
 	asked  map[baton.EffectID]bool // effects at work
 	wait   time.Duration           // before a unit that was not stored is tried again
+	told   string                  // why it was not, as it stands in the log
 
 	mu     sync.Mutex
 	queue  []entry
@@ -288,7 +290,7 @@ func (a *actor) step(waiting []entry) []entry {
 		return a.refused(err, waiting)
 	}
 	a.own.Commit()
-	a.wait, a.kept = 0, nil
+	a.wait, a.kept, a.told = 0, nil, ""
 	for _, id := range res.Unit.Done {
 		delete(a.asked, id)
 	}
@@ -406,9 +408,15 @@ func (a *actor) refused(err error, waiting []entry) []entry {
 	if a.e.ctx.Err() != nil {
 		return waiting
 	}
-	a.e.cfg.Log.Warn("a unit was not stored", "thread", a.id, "error", err)
-	answer := baton.Errorf(baton.CodeInternal, "the journal could not take it").WithDetail("%v; nothing was accepted", err).
-		WithHint("see to the disk, then send it again")
+	answer := refusal(err)
+	if a.told != err.Error() { // once, however often it is tried again
+		a.told = err.Error()
+		level := slog.LevelWarn
+		if errors.As(err, new(*baton.Error)) { // the store knows what is wrong with it
+			level = slog.LevelError
+		}
+		a.e.cfg.Log.Log(a.e.ctx, level, "a unit was not stored; what agents do waits and is tried again", "thread", a.id, "error", err, "hint", answer.Hint)
+	}
 	var left []entry
 	for _, en := range waiting {
 		switch {

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"baton"
 	"baton/internal/agent"
 	"baton/internal/failpoint"
+	"baton/internal/journal"
 	"baton/internal/owner"
 	"baton/internal/shim"
 )
@@ -119,6 +122,16 @@ func (l *link) open(ctx context.Context, spec agent.Spec, provider string) baton
 	if info, err := os.Stat(spec.Dir); err != nil || !info.IsDir() {
 		return fail(baton.Errorf(baton.CodeWorkspaceMissing, "the directory %s of this thread is not there", spec.Dir).
 			WithDetail("the message is kept in the thread; no agent was started").WithHint("put the directory back, then send the message again"))
+	}
+	if spec.NativeID != "" {
+		if n := l.a.e.foreign(ctx, driver, p, spec); n > 0 {
+			l.once.Do(func() { close(l.over) }) // no agent is started
+			messages := "messages"
+			if n == 1 {
+				messages = "message"
+			}
+			return baton.FactForeignTurns{Detail: fmt.Sprintf("%d %s that somebody else gave", n, messages)}
+		}
 	}
 	launch := driver.Launch(spec)
 	h, err := shim.Launch(ctx, cfg.Self, l.dir, shim.Spec{SessionID: string(l.session), Nonce: cfg.NewNonce(), Argv: launch.Argv,
@@ -292,15 +305,44 @@ func (e *Engine) findEvidence(data baton.EffectFindEvidence) baton.Fact {
 		out.Detail = "this agent keeps no record that could be looked at"
 		return out
 	}
-	env := map[string]string{}
-	launch := driver.Launch(agent.Spec{Command: p.Command, Dir: data.Dir, NewID: data.NativeID})
-	for _, kv := range environment(e.cfg.HostEnv, launch, p.Env) {
-		k, v, _ := strings.Cut(kv, "=")
-		env[k] = v
-	}
+	env := e.environ(driver.Launch(agent.Spec{Command: p.Command, Dir: data.Dir, NewID: data.NativeID}), p)
 	out.Verdict, out.Detail = finder.FindEvidence(agent.EvidenceQuery{Delivery: data.Delivery, NativeID: data.NativeID, Dir: data.Dir, Env: env, New: data.New})
 	if out.Detail == "" {
 		out.Detail = fmt.Sprintf("the agent's own record says %s", out.Verdict)
 	}
 	return out
+}
+
+// foreign counts what somebody else has said in a conversation that is to be
+// resumed. Where that can't be told the conversation is resumed all the same: it
+// was ours when it was left, and one that is gone or broken says so itself.
+func (e *Engine) foreign(ctx context.Context, driver agent.Driver, p Provider, spec agent.Spec) int {
+	finder, ok := driver.(agent.ForeignFinder)
+	if !ok {
+		return 0
+	}
+	var failed error
+	n, err := finder.FindForeign(agent.ForeignQuery{NativeID: spec.NativeID, Dir: spec.Dir, Env: e.environ(driver.Launch(spec), p),
+		Ours: func(id baton.DeliveryID) bool {
+			_, err := e.cfg.Journal.Get(ctx, journal.KindDelivery, string(id))
+			if err != nil && !errors.Is(err, journal.ErrNotFound) {
+				failed = err
+			}
+			return err == nil
+		}})
+	if err = cmp.Or(failed, err); err != nil {
+		e.cfg.Log.Warn("whether somebody else has gone on with a conversation can't be told; it is resumed", "provider", p.Name, "conversation", spec.NativeID, "error", err)
+		return 0
+	}
+	return n
+}
+
+// environ is the environment of a provider's agent, by name.
+func (e *Engine) environ(launch agent.Launch, p Provider) map[string]string {
+	env := map[string]string{}
+	for _, kv := range environment(e.cfg.HostEnv, launch, p.Env) {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	return env
 }

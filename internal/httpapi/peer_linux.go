@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"net"
-	"os"
-
-	"golang.org/x/sys/unix"
 
 	"baton"
 	"baton/internal/shim"
@@ -14,24 +11,14 @@ import (
 // shim.Held), and one that is gone. What this does not hold back is a process
 // that left its shim's tree and has no mark; see docs/threat-model.md.
 func checkPeer(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
+	pid, ours, err := shim.PeerPID(c)
 	if err != nil {
 		return err
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return credErr
-	}
-	if int(cred.Uid) != os.Getuid() {
+	if !ours {
 		return otherUser()
 	}
-	held, err := shim.Held(int(cred.Pid))
+	held, err := shim.Held(pid)
 	switch {
 	case err != nil:
 		return noTelling(err)

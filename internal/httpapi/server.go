@@ -148,12 +148,13 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 		go func() { done <- d.serve(tcp) }()
 	}
 	var failed error
-	open := len(servers)
+	open, leave := len(servers), s.keepSocket(unix, l.Addr().String())
 	select {
 	case failed = <-done:
 		open--
 	case <-ctx.Done():
 	}
+	leave()
 	close(s.closing)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

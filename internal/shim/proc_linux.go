@@ -154,24 +154,14 @@ func agentAttr() *syscall.SysProcAttr {
 // checkPeer refuses a peer of another user, or one below this process: an
 // agent must not attach to its own shim.
 func checkPeer(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
+	pid, ours, err := PeerPID(c)
 	if err != nil {
 		return err
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return credErr
-	}
-	if int(cred.Uid) != os.Getuid() {
+	if !ours {
 		return &Error{CodeForbidden, "another user's process may not attach"}
 	}
-	for pid, hops := int(cred.Pid), 0; pid > 1 && hops < 1000; hops++ {
+	for hops := 0; pid > 1 && hops < 1000; hops++ {
 		if pid == os.Getpid() {
 			return &Error{CodeForbidden, "a process that the agent started may not attach"}
 		}

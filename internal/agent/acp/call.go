@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // maxClosed is how many ended calls of a turn are remembered, so that a late
@@ -250,5 +251,5 @@ func clipped(s string) string {
 	if s == "" {
 		return ""
 	}
-	return clip(s, maxHeld)
+	return agent.Head(s, maxHeld)
 }

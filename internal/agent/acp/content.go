@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // text is what a block shows.
@@ -29,7 +30,7 @@ func (b block) text() string {
 // body is what an update tells of its call.
 func (m *machine) body(kind baton.ItemKind, u update) baton.ItemBody {
 	in := input(u.RawInput)
-	b := baton.ItemBody{Title: clip(u.Title, 500)}
+	b := baton.ItemBody{Title: agent.Head(u.Title, 500)}
 	switch kind {
 	case baton.ItemCommand:
 		b.Command, b.Cwd = in.Command, in.Cwd
@@ -49,7 +50,7 @@ func (m *machine) body(kind baton.ItemKind, u update) baton.ItemBody {
 			b.Tool = u.ToolKind
 		}
 		if s := string(u.RawInput); s != "" && s != "null" && s != "{}" {
-			b.Input = clip(s, maxHeld)
+			b.Input = agent.Head(s, maxHeld)
 		}
 	}
 	return b
@@ -159,7 +160,7 @@ func diff(old, new string) (text string, added, deleted int) {
 			s.WriteString(side.mark + l + "\n")
 		}
 	}
-	return clip(s.String(), maxDiff), len(come), len(gone)
+	return agent.Head(s.String(), maxDiff), len(come), len(gone)
 }
 
 func lines(s string) []string {

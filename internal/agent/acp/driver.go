@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"encoding/json"
 	"time"
 
 	"baton"
@@ -68,12 +67,8 @@ func (d driver) New(spec agent.Spec) agent.Machine {
 
 func (d driver) Load(data []byte) (agent.Machine, error) {
 	m := &machine{}
-	if err := json.Unmarshal(data, &m.s); err != nil {
-		return nil, baton.Errorf(baton.CodeInternal, "the state of an ACP session can't be read").WithDetail("%v", err)
-	}
-	if m.s.V != stateVersion {
-		return nil, baton.Errorf(baton.CodeDataNewer, "the state of an ACP session has version %d, and this build reads %d", m.s.V, stateVersion).
-			WithHint("run the newer version of Baton again, or stop the session")
+	if err := agent.LoadState("an ACP agent", data, stateVersion, &m.s); err != nil {
+		return nil, err
 	}
 	return m, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -21,12 +22,12 @@ func (m *machine) elicitation(msg jsonl.Message) {
 	}
 	if p.Mode != "form" && p.Mode != "" {
 		m.answer(msg.ID, map[string]any{"action": "decline"}, "")
-		m.bad("the agent asked for input in a way that is not offered (%s), and was declined", clip(p.Mode, 50))
+		m.bad("the agent asked for input in a way that is not offered (%s), and was declined", agent.Head(p.Mode, 50))
 		return
 	}
 	r := m.newRequest(msg)
 	r.Form, r.Fields = true, map[string]*field{}
-	f := baton.FactRequestOpened{Key: r.Key, Kind: baton.RequestUserInput, Title: clip(p.Message, 2000)}
+	f := baton.FactRequestOpened{Key: r.Key, Kind: baton.RequestUserInput, Title: agent.Head(p.Message, 2000)}
 	if t := m.s.current(); t != nil {
 		m.see(t, "elicitation/create")
 		if t.Cancelled {
@@ -50,7 +51,7 @@ func (m *machine) elicitation(msg jsonl.Message) {
 	}
 	if len(f.Questions) == 0 {
 		m.answer(msg.ID, map[string]any{"action": "decline"}, "")
-		m.bad("the agent asked a question without fields, and was declined: %s", clip(p.Message, 200))
+		m.bad("the agent asked a question without fields, and was declined: %s", agent.Head(p.Message, 200))
 		return
 	}
 	m.s.Requests = append(m.s.Requests, r)

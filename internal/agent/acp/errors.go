@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -39,14 +40,14 @@ func rpcError(e *jsonl.RPCError, other baton.Code) *baton.Error {
 
 // rpcText is the message of an error with what its data tell beside it.
 func rpcText(e *jsonl.RPCError) string {
-	text := clip(e.Message, 2000)
+	text := agent.Head(e.Message, 2000)
 	var inner struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
 	if json.Unmarshal([]byte(e.Message), &inner) == nil && inner.Error.Message != "" {
-		text = clip(inner.Error.Message, 2000) // gemini-cli 0.61.0 hands the model's answer on
+		text = agent.Head(inner.Error.Message, 2000) // gemini-cli 0.61.0 hands the model's answer on
 	}
 	var s string
 	var d struct {
@@ -58,7 +59,7 @@ func rpcText(e *jsonl.RPCError) string {
 		s = strings.TrimSpace(d.Details + " " + d.ErrorName)
 	}
 	if s != "" && !strings.Contains(text, s) {
-		text += " (" + clip(s, 1000) + ")"
+		text += " (" + agent.Head(s, 1000) + ")"
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -52,7 +53,7 @@ func (m *machine) response(msg jsonl.Message) {
 	case m.s.Prompt != nil && id == m.s.Prompt.ID:
 		m.promptAnswered(msg)
 	default:
-		m.bad("the agent answered a question that is not open: id %s", clip(string(msg.ID), 100))
+		m.bad("the agent answered a question that is not open: id %s", agent.Head(string(msg.ID), 100))
 	}
 }
 
@@ -64,15 +65,15 @@ func (m *machine) initialized(msg jsonl.Message) {
 	var r initializeResult
 	if err := json.Unmarshal(msg.Result, &r); err != nil || r.ProtocolVersion != 1 {
 		m.fail(baton.Errorf(baton.CodeStartFailed, "the agent does not speak ACP version 1").
-			WithDetail("it answered %s", clip(string(msg.Result), 300)).WithHint("update the agent, or check the provider's command"))
+			WithDetail("it answered %s", agent.Head(string(msg.Result), 300)).WithHint("update the agent, or check the provider's command"))
 		return
 	}
-	m.s.Agent, m.s.Version = clip(r.AgentInfo.Name, 100), clip(r.AgentInfo.Version, 100)
+	m.s.Agent, m.s.Version = agent.Head(r.AgentInfo.Name, 100), agent.Head(r.AgentInfo.Version, 100)
 	m.s.Load = r.AgentCapabilities.LoadSession
 	m.s.Resume = claimed(r.AgentCapabilities.SessionCapabilities.Resume)
 	for _, a := range r.AuthMethods {
 		if len(m.s.Auth) < 5 {
-			m.s.Auth = append(m.s.Auth, clip(a.Name, 100))
+			m.s.Auth = append(m.s.Auth, agent.Head(a.Name, 100))
 		}
 	}
 	m.open()
@@ -125,7 +126,7 @@ func (m *machine) opened(msg jsonl.Message) {
 			SessionID string `json:"sessionId"`
 		}
 		if err := json.Unmarshal(msg.Result, &r); err != nil || r.SessionID == "" || len(r.SessionID) > 1000 {
-			m.fail(baton.Errorf(baton.CodeStartFailed, "the agent opened a conversation without an id").WithDetail("it answered %s", clip(string(msg.Result), 300)))
+			m.fail(baton.Errorf(baton.CodeStartFailed, "the agent opened a conversation without an id").WithDetail("it answered %s", agent.Head(string(msg.Result), 300)))
 			return
 		}
 		m.s.Session = r.SessionID

@@ -1,9 +1,7 @@
 package acp
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,26 +26,7 @@ func TestRecordings(t *testing.T) {
 			spec, entries := agenttest.Load(t, file)
 			outs := agenttest.Replay(t, d, spec, entries)
 			balanced(t, agenttest.Facts(outs))
-			var got strings.Builder
-			for i, out := range outs {
-				if s := agenttest.Show(out); s != "" {
-					in, _ := json.Marshal(entries[i])
-					got.WriteString("< " + clip(string(in), 160) + "\n" + s)
-				}
-			}
-			name := strings.TrimSuffix(file, ".jsonl") + ".golden"
-			if *golden {
-				if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.String() != string(want) {
-				t.Errorf("the machine says something else than %s; look at the difference, then run with -golden", name)
-			}
+			agenttest.Golden(t, strings.TrimSuffix(file, ".jsonl")+".golden", agenttest.Dialogue(entries, outs), *golden)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -19,11 +20,11 @@ func (m *machine) permission(msg jsonl.Message) {
 		return
 	}
 	if slices.ContainsFunc(m.s.Requests, func(r request) bool { return r.ID == rawID(msg) }) {
-		m.bad("the agent used the id of an open request again: %s", clip(string(msg.ID), 100))
+		m.bad("the agent used the id of an open request again: %s", agent.Head(string(msg.ID), 100))
 		return
 	}
 	r := m.newRequest(msg)
-	f := baton.FactRequestOpened{Key: r.Key, Kind: baton.RequestPermission, Title: clip(u.Title, 500)}
+	f := baton.FactRequestOpened{Key: r.Key, Kind: baton.RequestPermission, Title: agent.Head(u.Title, 500)}
 	kind := itemKind(u)
 	body := m.body(kind, u)
 	if t := m.s.current(); t != nil {
@@ -49,7 +50,7 @@ func (m *machine) permission(msg jsonl.Message) {
 			f.Detail += c.Change + " " + c.Path + "\n" + c.Diff
 		}
 		if d := input(u.RawInput).Diff; d != "" {
-			f.Detail = clip(strings.TrimSpace(d), maxDiff)
+			f.Detail = agent.Head(strings.TrimSpace(d), maxDiff)
 		}
 	default:
 		f.Detail = body.Input
@@ -60,7 +61,7 @@ func (m *machine) permission(msg jsonl.Message) {
 		if !ok || o.ID == "proceed_always_project" {
 			continue
 		}
-		f.Options = append(f.Options, baton.RequestOption{Decision: d, Label: clip(o.Name, 200), NativeID: o.ID})
+		f.Options = append(f.Options, baton.RequestOption{Decision: d, Label: agent.Head(o.Name, 200), NativeID: o.ID})
 		r.Options = append(r.Options, permitOption{ID: o.ID, Kind: o.Kind})
 	}
 	f.Options = append(f.Options, baton.RequestOption{Decision: baton.CancelTurn, Label: "Decline and stop"})

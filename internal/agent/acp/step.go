@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"baton"
@@ -27,7 +26,6 @@ func (m *machine) State() []byte {
 }
 
 func (m *machine) Step(in agent.Input) agent.Output {
-	m.out = agent.Output{}
 	if m.s.Stage != stageGone {
 		switch {
 		case in.Started:
@@ -46,9 +44,7 @@ func (m *machine) Step(in agent.Input) agent.Output {
 			m.deadline(in.Deadline)
 		}
 	}
-	out := m.out
-	m.out = agent.Output{}
-	return out
+	return m.out.Take()
 }
 
 func (m *machine) frame(f *agent.Frame) {
@@ -59,7 +55,7 @@ func (m *machine) frame(f *agent.Frame) {
 	msg, kind := jsonl.Decode(f.Data)
 	switch kind {
 	case jsonl.Malformed:
-		m.bad("the agent sent a line that is no message: %s", clip(string(f.Data), 200))
+		m.bad("the agent sent a line that is no message: %s", agent.Head(string(f.Data), 200))
 	case jsonl.Response:
 		m.response(msg)
 	case jsonl.Notification:
@@ -72,7 +68,7 @@ func (m *machine) frame(f *agent.Frame) {
 			m.elicitation(msg)
 		default:
 			m.refuse(msg, -32601, "Method not found")
-			m.bad("the agent asked for %q, which is not offered, and was refused", clip(msg.Method, 100))
+			m.bad("the agent asked for %q, which is not offered, and was refused", agent.Head(msg.Method, 100))
 		}
 	}
 }
@@ -86,7 +82,7 @@ func (m *machine) notification(msg jsonl.Message) {
 		}
 		var u update
 		if err := json.Unmarshal(p.Update, &u); err != nil {
-			m.bad("the agent sent an update that can't be read: %s", clip(string(p.Update), 200))
+			m.bad("the agent sent an update that can't be read: %s", agent.Head(string(p.Update), 200))
 			return
 		}
 		m.update(u)
@@ -103,7 +99,7 @@ func (m *machine) notification(msg jsonl.Message) {
 			t.Usage = t.Usage.Add(p.Usage.usage())
 			var err *baton.Error
 			if p.Error != "" {
-				err = baton.Errorf(baton.CodeAgentFailed, "the agent reported a failure").WithDetail("%s", clip(p.Error, 2000))
+				err = baton.Errorf(baton.CodeAgentFailed, "the agent reported a failure").WithDetail("%s", agent.Head(p.Error, 2000))
 			}
 			m.endTurn(t, p.StopReason, err)
 		}
@@ -126,7 +122,7 @@ func (m *machine) ours(session string) bool {
 
 func (m *machine) decode(msg jsonl.Message, into any) bool {
 	if err := json.Unmarshal(msg.Params, into); err != nil {
-		m.bad("the agent sent %s with parameters that can't be read: %s", clip(msg.Method, 100), clip(string(msg.Params), 200))
+		m.bad("the agent sent %s with parameters that can't be read: %s", agent.Head(msg.Method, 100), agent.Head(string(msg.Params), 200))
 		return false
 	}
 	return true
@@ -149,7 +145,7 @@ func (m *machine) oversize(o *agent.Oversize) {
 
 // Making a step.
 
-func (m *machine) fact(f baton.Fact) { m.out.Facts = append(m.out.Facts, f) }
+func (m *machine) fact(f baton.Fact) { m.out.Fact(f) }
 
 func (m *machine) notice(level string, code baton.Code, text, hint string) {
 	m.fact(baton.FactNotice{Level: level, Code: code, Text: text, Hint: hint})
@@ -197,16 +193,5 @@ func (m *machine) refuse(msg jsonl.Message, code int, text string) {
 }
 
 func (m *machine) setDeadline(key string, d time.Duration) {
-	if m.out.Deadlines == nil {
-		m.out.Deadlines = map[string]time.Duration{}
-	}
-	m.out.Deadlines[key] = d
-}
-
-// clip cuts s to at most n bytes, between runes.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	m.out.SetDeadline(key, d)
 }

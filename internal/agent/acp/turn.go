@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -110,7 +111,7 @@ func (m *machine) promptAnswered(msg jsonl.Message) {
 	}
 	var r promptResult
 	if err := json.Unmarshal(msg.Result, &r); err != nil {
-		m.bad("the agent ended its turn with an answer that can't be read: %s", clip(string(msg.Result), 200))
+		m.bad("the agent ended its turn with an answer that can't be read: %s", agent.Head(string(msg.Result), 200))
 	}
 	u := r.Usage
 	if u == nil {
@@ -149,7 +150,7 @@ func (m *machine) endTurn(t *turn, stop string, err *baton.Error) {
 	case stop == "max_turn_requests":
 		m.notice("warning", baton.CodeAgentFailed, "the agent stopped: it reached its limit of model requests in one turn", "send a message to go on")
 	default:
-		m.notice("info", baton.CodeAgentFailed, "the agent stopped for a reason that is not known: "+clip(stop, 100), "")
+		m.notice("info", baton.CodeAgentFailed, "the agent stopped for a reason that is not known: "+agent.Head(stop, 100), "")
 	}
 	m.fact(baton.FactTurnEnded{Key: t.Key, Status: status, Err: err, Usage: t.Usage})
 	if t == m.s.Own {

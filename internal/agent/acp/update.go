@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // update takes one session/update.
@@ -33,7 +34,7 @@ func (m *machine) update(u update) {
 	if t == nil {
 		if !m.s.Stray && u.Kind != "user_message_chunk" {
 			m.s.Stray = true
-			m.notice("info", baton.CodeFrameRejected, "the agent said something outside of a turn ("+clip(u.Kind, 50)+"); it is left out", "")
+			m.notice("info", baton.CodeFrameRejected, "the agent said something outside of a turn ("+agent.Head(u.Kind, 50)+"); it is left out", "")
 		}
 		return
 	}
@@ -135,6 +136,6 @@ func (m *machine) agentNotice(u update) {
 		text += ": " + u.Description
 	}
 	if text != "" {
-		m.notice(level, "", clip(text, 2000), "")
+		m.notice(level, "", agent.Head(text, 2000), "")
 	}
 }

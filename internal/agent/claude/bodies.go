@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // Bounds of what an item shows beside its text and output.
@@ -51,7 +52,7 @@ func callBody(kind baton.ItemKind, c content) baton.ItemBody {
 	loose(c.Input, &a)
 	switch kind {
 	case baton.ItemCommand:
-		return baton.ItemBody{Command: a.Command, Title: head(a.Description, maxSubject)}
+		return baton.ItemBody{Command: a.Command, Title: agent.Head(a.Description, maxSubject)}
 	case baton.ItemFileChange:
 		change := "modify"
 		if c.Name == "Write" {
@@ -59,7 +60,7 @@ func callBody(kind baton.ItemKind, c content) baton.ItemBody {
 		}
 		return baton.ItemBody{Tool: c.Name, Files: []baton.FileChange{{Path: a.path(), Change: change}}}
 	case baton.ItemSearch:
-		return baton.ItemBody{Tool: c.Name, Title: head(a.Pattern+a.Query, maxSubject), Input: arguments(c.Input)}
+		return baton.ItemBody{Tool: c.Name, Title: agent.Head(a.Pattern+a.Query, maxSubject), Input: arguments(c.Input)}
 	case baton.ItemTodo:
 		var steps []baton.TodoStep
 		for _, t := range a.Todos {
@@ -67,14 +68,14 @@ func callBody(kind baton.ItemKind, c content) baton.ItemBody {
 		}
 		return baton.ItemBody{Steps: steps}
 	case baton.ItemSubagent:
-		return baton.ItemBody{Tool: c.Name, Title: head(a.Description, maxSubject), Input: head(a.Prompt, maxArgs)}
+		return baton.ItemBody{Tool: c.Name, Title: agent.Head(a.Description, maxSubject), Input: agent.Head(a.Prompt, maxArgs)}
 	case baton.ItemPlan:
 		return baton.ItemBody{Text: a.Plan}
 	}
 	return baton.ItemBody{Tool: c.Name, Input: arguments(c.Input)}
 }
 
-func arguments(raw json.RawMessage) string { return head(string(raw), maxArgs) }
+func arguments(raw json.RawMessage) string { return agent.Head(string(raw), maxArgs) }
 
 // toolUseResult is the structured side of a result. Results of a subagent's
 // calls have none.
@@ -182,6 +183,6 @@ func fileChange(r toolUseResult) baton.FileChange {
 			}
 		}
 	}
-	c.Diff = head(diff.String(), maxDiff)
+	c.Diff = agent.Head(diff.String(), maxDiff)
 	return c
 }

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"encoding/json"
 	"slices"
 
 	"baton"
@@ -19,6 +18,7 @@ type Driver struct{}
 var (
 	_ agent.Driver         = Driver{}
 	_ agent.EvidenceFinder = Driver{}
+	_ agent.ForeignFinder  = Driver{}
 )
 
 // Name is "claude".
@@ -113,12 +113,8 @@ func (Driver) New(spec agent.Spec) agent.Machine {
 // Load restores a machine.
 func (Driver) Load(data []byte) (agent.Machine, error) {
 	var s state
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, baton.Errorf(baton.CodeInternal, "the state of a claude session can't be read").WithDetail("%v", err)
-	}
-	if s.V != stateVersion {
-		return nil, baton.Errorf(baton.CodeDataNewer, "the state of a claude session has version %d, not %d", s.V, stateVersion).
-			WithHint("use the version of baton that wrote it")
+	if err := agent.LoadState("claude", data, stateVersion, &s); err != nil {
+		return nil, err
 	}
 	return &machine{s: s}, nil
 }

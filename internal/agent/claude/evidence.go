@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -21,16 +22,9 @@ import (
 // an attachment; records of the queue say nothing. A last line that was cut off
 // is as good as absent: claude skips it when it resumes.
 func (Driver) FindEvidence(q agent.EvidenceQuery) (baton.Verdict, string) {
-	config := q.Env["CLAUDE_CONFIG_DIR"]
-	if config == "" && q.Env["HOME"] != "" {
-		config = filepath.Join(q.Env["HOME"], ".claude")
-	}
-	if config == "" || q.NativeID == "" || strings.ContainsAny(q.NativeID, `/\*?[`) {
-		return baton.VerdictUnknown, "where claude keeps the conversation is not known"
-	}
-	files, err := transcripts(filepath.Join(config, "projects"), q.Dir, q.NativeID)
+	files, err := transcripts(q.Env, q.Dir, q.NativeID)
 	if err != nil {
-		return baton.VerdictUnknown, "the conversations of claude can't be looked through: " + err.Error()
+		return baton.VerdictUnknown, err.Error()
 	}
 	if len(files) == 0 {
 		if q.New {
@@ -50,9 +44,52 @@ func (Driver) FindEvidence(q agent.EvidenceQuery) (baton.Verdict, string) {
 	return baton.VerdictHasNot, "the transcript does not have it"
 }
 
+// FindForeign counts the prompts in the transcript whose uuid is no delivery of
+// ours. A prompt is a user entry with a promptSource, "typed" or "sdk" (claude
+// 2.1.332); results of tools, summaries, interrupts and commands have none, and
+// work in the background that ends has "system".
+func (Driver) FindForeign(q agent.ForeignQuery) (int, error) {
+	files, err := transcripts(q.Env, q.Dir, q.NativeID)
+	if err != nil {
+		return 0, err
+	}
+	if len(files) == 0 {
+		return 0, errors.New("the transcript of the conversation was not found")
+	}
+	n := 0
+	for _, file := range files {
+		err := eachEntry(file, []byte(`"promptSource"`), func(e entry) bool {
+			if e.Type == "user" && !e.Meta && !e.Side && e.Prompt != "" && e.Prompt != "system" &&
+				!q.Ours(baton.DeliveryID(baton.PrefixDelivery+"_"+e.UUID)) {
+				n++
+			}
+			return true
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
 // transcripts finds the conversation's file: under the working directory's name,
 // under that of its real path, else under any. None is no error.
-func transcripts(projects, dir, id string) ([]string, error) {
+func transcripts(env map[string]string, dir, id string) ([]string, error) {
+	config := env["CLAUDE_CONFIG_DIR"]
+	if config == "" && env["HOME"] != "" {
+		config = filepath.Join(env["HOME"], ".claude")
+	}
+	if config == "" || id == "" || strings.ContainsAny(id, `/\*?[`) {
+		return nil, errors.New("where claude keeps the conversation is not known")
+	}
+	files, err := search(filepath.Join(config, "projects"), dir, id)
+	if err != nil {
+		return nil, fmt.Errorf("the conversations of claude can't be looked through: %w", err)
+	}
+	return files, nil
+}
+
+func search(projects, dir, id string) ([]string, error) {
 	dirs := []string{dir}
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil && resolved != dir {
 		dirs = append(dirs, resolved)
@@ -95,37 +132,52 @@ func projectName(dir string) string {
 	}, dir)
 }
 
+// entry is a line of a transcript, as far as it counts here.
+type entry struct {
+	Type       string `json:"type"`
+	UUID       string `json:"uuid"`
+	Meta       bool   `json:"isMeta"`
+	Side       bool   `json:"isSidechain"` // of a subagent
+	Prompt     string `json:"promptSource"`
+	Attachment struct {
+		Source string `json:"source_uuid"`
+	} `json:"attachment"`
+}
+
 // inTranscript says where the file has the uuid, or "".
-func inTranscript(file, uuid string) (string, error) {
+func inTranscript(file, uuid string) (where string, err error) {
+	quoted, _ := json.Marshal(uuid)
+	err = eachEntry(file, quoted, func(e entry) bool {
+		switch {
+		case e.Type == "user" && e.UUID == uuid:
+			where = "user entry in the transcript"
+		case e.Attachment.Source == uuid:
+			where = "attachment in the transcript"
+		}
+		return where == ""
+	})
+	return where, err
+}
+
+// eachEntry gives the lines of a transcript that hold a text, until see says
+// that it is enough. What is no JSON is left out, as claude does.
+func eachEntry(file string, holding []byte, see func(entry) bool) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer f.Close()
-	quoted, _ := json.Marshal(uuid)
 	for r := bufio.NewReaderSize(f, 1<<16); ; {
 		line, err := r.ReadBytes('\n')
-		if bytes.Contains(line, quoted) {
-			var e struct {
-				Type       string `json:"type"`
-				UUID       string `json:"uuid"`
-				Attachment struct {
-					Source string `json:"source_uuid"`
-				} `json:"attachment"`
-			}
-			switch {
-			case !loose(line, &e):
-			case e.Type == "user" && e.UUID == uuid:
-				return "user entry in the transcript", nil
-			case e.Attachment.Source == uuid:
-				return "attachment in the transcript", nil
-			}
+		var e entry
+		if bytes.Contains(line, holding) && loose(line, &e) && !see(e) {
+			return nil
 		}
 		if err == io.EOF {
-			return "", nil
+			return nil
 		}
 		if err != nil {
-			return "", err
+			return err
 		}
 	}
 }

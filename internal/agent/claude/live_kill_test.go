@@ -64,7 +64,7 @@ func (b *bench) spawnKiller(when func(agent.Input, agent.Output) bool) *live {
 	k := &killer{when: when}
 	spec := b.opts
 	spec.Command, spec.Dir = []string{b.home.Bin}, b.dir
-	l := &live{Live: agenttest.StartLive(b.t, k, spec, b.home.Env), b: b}
+	l := &live{agenttest.StartTalk(b.ctx, b.t, k, spec, b.home.Env), b}
 	next[baton.FactSessionReady](l)
 	k.kill = func() { l.Signal(os.Kill) }
 	return l

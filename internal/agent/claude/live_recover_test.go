@@ -43,7 +43,7 @@ func TestLiveRecover(t *testing.T) {
 			}
 			next := b.start(change)
 			next.Step(agent.Input{Intent: again})
-			next.ended(baton.TurnCompleted)
+			next.Ended(baton.TurnCompleted)
 			said := 0
 			for _, text := range b.lastRequest().UserTexts() {
 				if text == "the message itself" {

@@ -51,11 +51,10 @@ func (b *bench) id() baton.DeliveryID {
 	return baton.DeliveryID(fmt.Sprintf("dlv_0b0c3fd1-5f4e-7a53-8f7e-%012d", b.number))
 }
 
-// live is a process, with how far the test has read its facts.
+// live is a process.
 type live struct {
-	*agenttest.Live
-	b  *bench
-	at int
+	*agenttest.Talk
+	b *bench
 }
 
 // start starts a process and waits until it is ready.
@@ -73,7 +72,7 @@ func (b *bench) spawn(change func(*agent.Spec)) *live {
 	if change != nil {
 		change(&spec)
 	}
-	return &live{Live: agenttest.StartLive(b.t, claude.Driver{}, spec, b.home.Env), b: b}
+	return &live{agenttest.StartTalk(b.ctx, b.t, claude.Driver{}, spec, b.home.Env), b}
 }
 
 // say delivers a message behind handoffs and returns the message's delivery.
@@ -98,43 +97,23 @@ func (l *live) answer(r baton.FactRequestOpened, change func(*baton.IntentAnswer
 // next waits for the next fact of a type.
 func next[F baton.Fact](l *live) F {
 	l.b.t.Helper()
-	f, at := agenttest.WaitFor[F](l.b.ctx, l.Live, l.at)
-	l.at = at
-	return f
+	return agenttest.Next[F](l.Talk)
 }
-
-// ended waits for the turn's end and checks it.
-func (l *live) ended(want baton.TurnStatus) baton.FactTurnEnded {
-	l.b.t.Helper()
-	f := next[baton.FactTurnEnded](l)
-	if f.Status != want {
-		l.b.t.Fatalf("the turn ended %s, want %s (%v); facts:\n%s", f.Status, want, f.Err, l.show())
-	}
-	return f
-}
-
-func (l *live) show() string { return agenttest.Show(agent.Output{Facts: l.Facts()}) }
 
 // closed returns the close of the first item of the kind.
 func (l *live) closed(kind baton.ItemKind) baton.FactItemClosed {
 	l.b.t.Helper()
-	for _, f := range l.Facts() {
-		if c, ok := f.(baton.FactItemClosed); ok && c.Kind == kind {
-			return c
-		}
+	if all := l.Closed(kind); len(all) > 0 {
+		return all[0]
 	}
-	l.b.t.Fatalf("no %s has closed; facts:\n%s", kind, l.show())
+	l.b.t.Fatalf("no %s has closed; facts:\n%s", kind, l.Show())
 	return baton.FactItemClosed{}
 }
 
 // until waits for a channel of the model server.
 func (b *bench) until(what string, c <-chan struct{}) {
 	b.t.Helper()
-	select {
-	case <-c:
-	case <-b.ctx.Done():
-		b.t.Fatalf("%s did not come", what)
-	}
+	agenttest.Await(b.ctx, b.t, what, c)
 }
 
 func (b *bench) file(name string) string {
@@ -160,7 +139,7 @@ func TestLiveText(t *testing.T) {
 	if a := next[baton.FactDeliveryAccepted](l); a.Delivery != id {
 		t.Errorf("accepted %v", a)
 	}
-	e := l.ended(baton.TurnCompleted)
+	e := l.Ended(baton.TurnCompleted)
 	if e.Usage.InputTokens == 0 || e.Usage.ContextTokens == 0 || e.Usage.ContextWindow == 0 || e.Head == "" {
 		t.Errorf("end: %+v", e)
 	}
@@ -170,7 +149,7 @@ func TestLiveText(t *testing.T) {
 	if c := l.closed(baton.ItemAssistantMessage); c.Body.Text != "all done" {
 		t.Errorf("answer: %+v", c)
 	}
-	if !strings.Contains(l.show(), "FactItemDelta") {
+	if !strings.Contains(l.Show(), "FactItemDelta") {
 		t.Error("nothing streamed")
 	}
 	l.CloseStdin()

@@ -48,7 +48,7 @@ func TestLiveApprovals(t *testing.T) {
 		t.Errorf("request: %+v", r)
 	}
 	l.answer(r, nil)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	c := l.closed(baton.ItemCommand)
 	if c.Key != r.Item || c.Status != baton.NodeCompleted || c.Body.Output != "made" || c.Body.ExitCode == nil || *c.Body.ExitCode != 0 {
 		t.Errorf("command: %+v", c)
@@ -56,8 +56,8 @@ func TestLiveApprovals(t *testing.T) {
 
 	l.say("[[run touch b.txt]] [[run touch b.txt]] [[say done]]")
 	l.answer(next[baton.FactRequestOpened](l), func(a *baton.IntentAnswer) { a.Decision = baton.ApproveSession })
-	l.ended(baton.TurnCompleted)
-	if n := strings.Count(l.show(), "FactRequestOpened"); n != 2 {
+	l.Ended(baton.TurnCompleted)
+	if n := strings.Count(l.Show(), "FactRequestOpened"); n != 2 {
 		t.Errorf("asked %d times, want 2: the second was for the session", n)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, ".claude")); err == nil {
@@ -78,23 +78,23 @@ func TestLiveDeclines(t *testing.T) {
 	l := b.start(nil)
 	l.say("[[run touch c.txt]] [[say as you wish]]")
 	l.answer(next[baton.FactRequestOpened](l), func(a *baton.IntentAnswer) { a.Decision, a.Reason = baton.Decline, "not today" })
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if got := b.lastRequest().ToolResults(); !strings.HasPrefix(got[len(got)-1].Text, "not today") {
 		t.Errorf("the model was told %q", got[len(got)-1].Text)
 	}
 
 	l.say("[[run touch d.txt]] [[say never]]")
 	l.answer(next[baton.FactRequestOpened](l), func(a *baton.IntentAnswer) { a.Decision = baton.CancelTurn })
-	l.ended(baton.TurnInterrupted)
-	if n := strings.Count(l.show(), `"Status":"cancelled"`); n != 2 {
-		t.Errorf("%d calls cancelled, want 2; facts:\n%s", n, l.show())
+	l.Ended(baton.TurnInterrupted)
+	if n := strings.Count(l.Show(), `"Status":"cancelled"`); n != 2 {
+		t.Errorf("%d calls cancelled, want 2; facts:\n%s", n, l.Show())
 	}
 
 	l.say("[[run sh -c 'echo bad; exit 3' > /dev/stdout; touch x; exit 3]]")
 	l.answer(next[baton.FactRequestOpened](l), nil)
-	l.ended(baton.TurnCompleted)
-	if !strings.Contains(l.show(), `"exit_code":3`) {
-		t.Errorf("no exit code; facts:\n%s", l.show())
+	l.Ended(baton.TurnCompleted)
+	if !strings.Contains(l.Show(), `"exit_code":3`) {
+		t.Errorf("no exit code; facts:\n%s", l.Show())
 	}
 	for _, name := range []string{"c.txt", "d.txt"} {
 		if _, err := os.Stat(filepath.Join(b.dir, name)); err == nil {
@@ -114,7 +114,7 @@ func TestLiveFiles(t *testing.T) {
 		t.Errorf("request: %+v", r)
 	}
 	l.answer(r, nil)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	c := l.closed(baton.ItemFileChange)
 	if len(c.Body.Files) != 1 || c.Body.Files[0].Change != "add" || c.Body.Files[0].Additions != 2 ||
 		c.Body.Files[0].Diff != "@@ -0,0 +1,2 @@\n+one\n+two\n" || b.file("a.txt") != "one\ntwo\n" {
@@ -132,7 +132,7 @@ func TestLiveQuestion(t *testing.T) {
 		t.Fatalf("request: %+v", r)
 	}
 	l.answer(r, func(a *baton.IntentAnswer) { a.Answers = map[string][]string{"Which?": {"A", "my own"}} })
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if got := b.lastRequest().ToolResults(); !strings.Contains(got[0].Text, `"Which?"="A, my own"`) {
 		t.Errorf("the model was told %q", got[0].Text)
 	}
@@ -144,7 +144,7 @@ func TestLiveTodos(t *testing.T) {
 	b := newBench(t)
 	l := b.start(nil)
 	l.say(`[[plan >first|second]] [[say done]]`)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	var last baton.FactItemOpened
 	for _, f := range l.Facts() {
 		if o, ok := f.(baton.FactItemOpened); ok && o.Kind == baton.ItemTodo {
@@ -152,7 +152,7 @@ func TestLiveTodos(t *testing.T) {
 		}
 	}
 	if len(last.Body.Steps) != 2 || last.Body.Steps[0].Text != "first" {
-		t.Errorf("todo: %+v; facts:\n%s", last, l.show())
+		t.Errorf("todo: %+v; facts:\n%s", last, l.Show())
 	}
 	l.CloseStdin()
 	l.save("todos")
@@ -167,7 +167,7 @@ func TestLivePlan(t *testing.T) {
 		t.Errorf("request: %+v", r)
 	}
 	l.answer(r, nil)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if c := l.closed(baton.ItemPlan); c.Status != baton.NodeCompleted {
 		t.Errorf("plan: %+v", c)
 	}
@@ -180,7 +180,7 @@ func TestLiveSubagent(t *testing.T) {
 	l.say(`[[tool Agent {"description":"look","prompt":"\u005b[run touch sub.txt\u005d\u005d \u005b[say the report\u005d\u005d","subagent_type":"general-purpose","run_in_background":false}]] [[say thanks]]`)
 	r := next[baton.FactRequestOpened](l)
 	l.answer(r, nil)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	sub, cmd := l.closed(baton.ItemSubagent), l.closed(baton.ItemCommand)
 	if sub.Body.Text != "the report" || cmd.Key != r.Item {
 		t.Errorf("subagent %+v, command %+v, request %+v", sub, cmd, r)
@@ -203,7 +203,7 @@ func TestLiveBackground(t *testing.T) {
 	if d := next[baton.FactDetached](l); len(d.Names) != 1 {
 		t.Errorf("detached: %+v", d)
 	}
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if c := l.closed(baton.ItemCommand); c.Status != baton.NodeDetached {
 		t.Errorf("command: %+v", c)
 	}
@@ -211,9 +211,9 @@ func TestLiveBackground(t *testing.T) {
 	if s := next[baton.FactTurnStarted](l); len(s.Deliveries) != 0 {
 		t.Errorf("the unsolicited turn has deliveries %v", s.Deliveries)
 	}
-	l.ended(baton.TurnCompleted)
-	if !strings.Contains(l.show(), `FactDetached {"Names":null}`) || !strings.Contains(l.show(), `"Kind":"command","Status":"completed"`) {
-		t.Errorf("the background work did not end; facts:\n%s", l.show())
+	l.Ended(baton.TurnCompleted)
+	if !strings.Contains(l.Show(), `FactDetached {"Names":null}`) || !strings.Contains(l.Show(), `"Kind":"command","Status":"completed"`) {
+		t.Errorf("the background work did not end; facts:\n%s", l.Show())
 	}
 	l.CloseStdin()
 	l.save("background")
@@ -231,17 +231,17 @@ func TestLiveInterruptBackground(t *testing.T) {
 	b.hear("up")
 	b.until("the gate", b.model.Waiting("g"))
 	l.Step(agent.Input{Intent: baton.IntentInterrupt{TurnKey: s.Key}})
-	l.ended(baton.TurnInterrupted)
+	l.Ended(baton.TurnInterrupted)
 	if d := next[baton.FactDetached](l); len(d.Names) != 0 {
 		t.Errorf("detached: %+v", d)
 	}
 	l.say("go on")
-	l.ended(baton.TurnCompleted)
-	if n := strings.Count(l.show(), "FactTurnStarted"); n != 2 {
-		t.Errorf("%d turns; facts:\n%s", n, l.show())
+	l.Ended(baton.TurnCompleted)
+	if n := strings.Count(l.Show(), "FactTurnStarted"); n != 2 {
+		t.Errorf("%d turns; facts:\n%s", n, l.Show())
 	}
-	if !strings.Contains(l.show(), `"Kind":"command","Status":"interrupted"`) {
-		t.Errorf("the background work did not end; facts:\n%s", l.show())
+	if !strings.Contains(l.Show(), `"Kind":"command","Status":"interrupted"`) {
+		t.Errorf("the background work did not end; facts:\n%s", l.Show())
 	}
 	l.check()
 }

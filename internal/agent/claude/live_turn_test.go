@@ -20,7 +20,7 @@ func TestLiveHandoff(t *testing.T) {
 	l := b.start(nil)
 	id := l.say("and now?", "/help\n"+handoffText, handoffText)
 	s := next[baton.FactTurnStarted](l)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if len(s.Deliveries) != 3 || s.Deliveries[2] != id {
 		t.Errorf("the turn took %v", s.Deliveries)
 	}
@@ -35,8 +35,8 @@ func TestLiveHandoff(t *testing.T) {
 	if !slices.Equal(texts, want) || len(b.model.Requests()) != 1 {
 		t.Errorf("%d requests; the model read\n%q\nwant\n%q", len(b.model.Requests()), texts, want)
 	}
-	if n := strings.Count(l.show(), "FactDeliveryConsumed"); n != 3 {
-		t.Errorf("%d deliveries consumed; facts:\n%s", n, l.show())
+	if n := strings.Count(l.Show(), "FactDeliveryConsumed"); n != 3 {
+		t.Errorf("%d deliveries consumed; facts:\n%s", n, l.Show())
 	}
 	l.CloseStdin()
 	l.save("handoff")
@@ -50,7 +50,7 @@ func TestLivePlainText(t *testing.T) {
 	l := b.start(nil)
 	for _, text := range []string{"/help", "/compact", "look at @a.txt", "!ls", "# note", "/a\n@b"} {
 		l.say(text)
-		l.ended(baton.TurnCompleted)
+		l.Ended(baton.TurnCompleted)
 		if got := b.lastRequest().UserTexts(); got[len(got)-1] != text {
 			t.Errorf("%q reached the model as %q", text, got[len(got)-1])
 		}
@@ -65,13 +65,13 @@ func TestLiveFailure(t *testing.T) {
 	l := b.start(nil)
 	for status, want := range map[string]baton.Code{"429": baton.CodeRateLimited, "401": baton.CodeUnauthorized, "500": baton.CodeAgentFailed} {
 		l.say("[[fail " + status + "]]")
-		if e := l.ended(baton.TurnFailed); e.Err.Code != want {
+		if e := l.Ended(baton.TurnFailed); e.Err.Code != want {
 			t.Errorf("%s: %+v", status, e.Err)
 		}
 	}
 	l.say("go on")
-	l.ended(baton.TurnCompleted)
-	if n := strings.Count(l.show(), "FactDeliveryConsumed"); n != 4 {
+	l.Ended(baton.TurnCompleted)
+	if n := strings.Count(l.Show(), "FactDeliveryConsumed"); n != 4 {
 		t.Errorf("%d of 4 messages consumed", n)
 	}
 	l.check()
@@ -87,7 +87,7 @@ func TestLiveRetry(t *testing.T) {
 		t.Errorf("notice: %+v", n)
 	}
 	b.model.Release("again")
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if c := l.closed(baton.ItemAssistantMessage); c.Body.Text != "whole" {
 		t.Errorf("answer: %+v", c)
 	}
@@ -102,13 +102,13 @@ func TestLiveInterruptStream(t *testing.T) {
 	next[baton.FactItemDelta](l)
 	b.until("the gate", b.model.Waiting("g"))
 	l.Step(agent.Input{Intent: baton.IntentInterrupt{TurnKey: s.Key}})
-	l.ended(baton.TurnInterrupted)
+	l.Ended(baton.TurnInterrupted)
 	if c := l.closed(baton.ItemAssistantMessage); !strings.HasPrefix(c.Body.Text, "half") {
 		t.Errorf("the partial answer: %+v", c)
 	}
 	l.Step(agent.Input{Intent: baton.IntentInterrupt{TurnKey: s.Key}}) // too late: it must not hit the next turn
 	l.say("go on")
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	l.check()
 }
 
@@ -138,7 +138,7 @@ func TestLiveInterruptTool(t *testing.T) {
 	l.answer(next[baton.FactRequestOpened](l), nil)
 	b.hear("up")
 	l.Step(agent.Input{Intent: baton.IntentInterrupt{TurnKey: s.Key}})
-	l.ended(baton.TurnInterrupted)
+	l.Ended(baton.TurnInterrupted)
 	if c := l.closed(baton.ItemCommand); c.Status != baton.NodeInterrupted {
 		t.Errorf("command: %+v", c)
 	}
@@ -156,7 +156,7 @@ func TestLiveInterruptRequest(t *testing.T) {
 	if g := next[baton.FactRequestGone](l); g.Key != r.Key {
 		t.Errorf("gone: %+v", g)
 	}
-	l.ended(baton.TurnInterrupted)
+	l.Ended(baton.TurnInterrupted)
 	l.answer(r, nil)
 	if d := next[baton.FactDeliveryDropped](l); d.Err.Code != baton.CodeNotResumable {
 		t.Errorf("the late answer: %+v", d)
@@ -179,15 +179,15 @@ func TestLiveFold(t *testing.T) {
 		return strings.Contains(line, `"queued"`) && strings.Contains(line, baton.UUID(id))
 	})
 	b.tell("go")
-	l.Wait(b.ctx, l.at, "the fold", func(f baton.Fact) bool {
+	l.Read("the fold", func(f baton.Fact) bool {
 		c, ok := f.(baton.FactDeliveryConsumed)
 		return ok && c.Delivery == id && c.TurnKey == s.Key
 	})
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	l.CloseStdin()
 	l.save("fold")
 	b.evidence(id, baton.VerdictHas)
-	if n := strings.Count(l.show(), "FactTurnStarted"); n != 1 {
+	if n := strings.Count(l.Show(), "FactTurnStarted"); n != 1 {
 		t.Errorf("%d turns", n)
 	}
 }
@@ -207,7 +207,7 @@ func TestLiveWithdrawn(t *testing.T) {
 	if d := next[baton.FactDeliveryDropped](l); d.Delivery != id {
 		t.Errorf("dropped %+v", d)
 	}
-	l.ended(baton.TurnInterrupted)
+	l.Ended(baton.TurnInterrupted)
 	l.CloseStdin()
 	l.save("withdrawn")
 	b.evidence(id, baton.VerdictHasNot)
@@ -217,7 +217,7 @@ func TestLiveResume(t *testing.T) {
 	b := newBench(t)
 	l := b.start(nil)
 	l.say("remember the number 4711", handoffText)
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	l.CloseStdin()
 
 	resume := func(s *agent.Spec) { s.NativeID, s.NewID = b.opts.NewID, "" }
@@ -226,7 +226,7 @@ func TestLiveResume(t *testing.T) {
 		t.Errorf("ready: %+v", r)
 	}
 	again.say("which number?")
-	again.ended(baton.TurnCompleted)
+	again.Ended(baton.TurnCompleted)
 	if b.lastRequest().Has("4711") != 2 || b.lastRequest().Has("日本語") != 1 { // said, and echoed
 		t.Error("the resumed conversation lacks what was said before")
 	}
@@ -252,16 +252,16 @@ func TestLiveSettings(t *testing.T) {
 	b := newBench(t)
 	l := b.start(nil)
 	l.say("one")
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	i := baton.IntentDeliver{Message: baton.Payload{Delivery: b.id(), Text: "[[write a.txt\\nx]] [[say two]]"},
 		Settings: baton.Settings{Model: "claude-haiku-4-5", PermissionMode: "accept-edits"}}
 	l.Step(agent.Input{Intent: i})
-	l.ended(baton.TurnCompleted)
+	l.Ended(baton.TurnCompleted)
 	if got := b.lastRequest().Model; !strings.Contains(got, "haiku") {
 		t.Errorf("the model is %s", got)
 	}
-	if b.file("a.txt") != "x\n" || strings.Contains(l.show(), "FactRequestOpened") {
-		t.Errorf("the edit was not made without a question; facts:\n%s", l.show())
+	if b.file("a.txt") != "x\n" || strings.Contains(l.Show(), "FactRequestOpened") {
+		t.Errorf("the edit was not made without a question; facts:\n%s", l.Show())
 	}
 	l.check()
 }
@@ -277,7 +277,7 @@ func TestLiveTrust(t *testing.T) {
 			}
 			l := b.start(func(s *agent.Spec) { s.Trusted = trusted })
 			l.say("hello")
-			l.ended(baton.TurnCompleted)
+			l.Ended(baton.TurnCompleted)
 			l.CloseStdin()
 			if _, err := os.Stat(filepath.Join(b.dir, "ran")); (err == nil) != trusted {
 				t.Errorf("the repository's server ran: %v", err == nil)

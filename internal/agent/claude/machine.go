@@ -2,8 +2,6 @@ package claude
 
 import (
 	"encoding/json"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +34,6 @@ func (m *machine) State() []byte {
 
 // Step takes one input.
 func (m *machine) Step(in agent.Input) agent.Output {
-	m.out = agent.Output{}
 	switch {
 	case in.Started:
 		m.start()
@@ -62,9 +59,7 @@ func (m *machine) Step(in agent.Input) agent.Output {
 	case baton.IntentInterrupt:
 		m.interrupt(i)
 	}
-	out := m.out
-	m.out = agent.Output{}
-	return out
+	return m.out.Take()
 }
 
 func (m *machine) start() {
@@ -78,7 +73,7 @@ func (m *machine) frame(data []byte) {
 	f, ok := decode(data)
 	if !ok {
 		m.notice("malformed", 10, baton.FactNotice{Level: "warning", Code: baton.CodeFrameRejected,
-			Text: "Claude Code wrote a line that is no message: " + head(string(data), 200)})
+			Text: "Claude Code wrote a line that is no message: " + agent.Head(string(data), 200)})
 		return
 	}
 	if m.s.Phase == phaseFailed {
@@ -142,7 +137,7 @@ func (m *machine) answered(f frame) {
 	failed := r.Subtype == "error"
 	switch {
 	case subtype == "initialize" && failed:
-		m.fail(baton.Errorf(baton.CodeStartFailed, "Claude Code refused the handshake").WithDetail("%s", head(r.Error, 500)))
+		m.fail(baton.Errorf(baton.CodeStartFailed, "Claude Code refused the handshake").WithDetail("%s", agent.Head(r.Error, 500)))
 	case subtype == "initialize":
 		m.ready(r.Response.Version)
 	case subtype == "interrupt":
@@ -151,7 +146,7 @@ func (m *machine) answered(f frame) {
 		}
 	case failed && subtype != "stop_task": // it may have ended by itself
 		m.notice(subtype, 5, baton.FactNotice{Level: "warning", Code: baton.CodeUnsupported,
-			Text: "Claude Code did not take a setting (" + subtype + "): " + head(r.Error, 300),
+			Text: "Claude Code did not take a setting (" + subtype + "): " + agent.Head(r.Error, 300),
 			Hint: "it takes effect when the session is started again"})
 	}
 }
@@ -160,7 +155,7 @@ func (m *machine) ready(version string) {
 	if m.s.Phase != phaseNew {
 		return
 	}
-	if older(version, MinVersion) {
+	if older, _ := agent.Older(version, MinVersion); older {
 		m.fail(baton.Errorf(baton.CodeAgentTooOld, "Claude Code %s is too old, the oldest supported is %s", version, MinVersion).
 			WithHint("update Claude Code"))
 		return
@@ -215,41 +210,15 @@ func (m *machine) call(subtype string, request map[string]any) []byte {
 	return jsonl.Line(map[string]any{"type": "control_request", "request_id": id, "request": request})
 }
 
-func (m *machine) fact(f baton.Fact)   { m.out.Facts = append(m.out.Facts, f) }
+func (m *machine) fact(f baton.Fact)   { m.out.Fact(f) }
 func (m *machine) write(w agent.Write) { m.out.Writes = append(m.out.Writes, w) }
 func (m *machine) writeLine(b []byte)  { m.write(agent.Write{Data: b}) }
 
 func (m *machine) deadline(d time.Duration) {
-	m.out.Deadlines = map[string]time.Duration{deadlineHandshake: d}
+	m.out.SetDeadline(deadlineHandshake, d)
 }
 
 // notice tells something, at most limit times for each kind of it.
 func (m *machine) notice(kind string, limit int, n baton.FactNotice) {
-	if m.s.Told[kind] >= limit {
-		return
-	}
-	if m.s.Told == nil {
-		m.s.Told = map[string]int{}
-	}
-	if m.s.Told[kind]++; m.s.Told[kind] == limit && limit > 1 {
-		n.Text += " (further ones are not shown)"
-	}
-	m.fact(n)
-}
-
-// older compares dotted versions by their numbers.
-func older(v, than string) bool {
-	a, b := numbers(v), numbers(than)
-	return len(a) > 0 && slices.Compare(a, b) < 0
-}
-
-func numbers(v string) (n []int) {
-	for part := range strings.SplitSeq(v, ".") {
-		i, err := strconv.Atoi(part)
-		if err != nil {
-			return n
-		}
-		n = append(n, i)
-	}
-	return n
+	m.s.Told.Notice(&m.out, kind, limit, n)
 }

@@ -29,10 +29,10 @@ func (m *machine) retry(f frame) {
 
 // told passes on what claude wants to be seen.
 func (m *machine) told(f frame) {
-	n := baton.FactNotice{Level: "info", Text: head(f.Content, 500)}
+	n := baton.FactNotice{Level: "info", Text: agent.Head(f.Content, 500)}
 	if f.Subtype == "permission_denied" {
 		n = baton.FactNotice{Level: "warning", Code: baton.CodeForbidden,
-			Text: "Claude Code may not use " + head(f.Tool, maxSubject) + " in its permission mode",
+			Text: "Claude Code may not use " + agent.Head(f.Tool, maxSubject) + " in its permission mode",
 			Hint: "choose another permission mode"}
 	} else if f.Level == "warning" || f.Level == "error" {
 		n.Level = f.Level

@@ -38,19 +38,7 @@ func TestReplay(t *testing.T) {
 					fmt.Fprintf(&got, "%d:\n%s", i, s)
 				}
 			}
-			golden := strings.TrimSuffix(file, ".jsonl") + ".golden"
-			if *record {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.String() != string(want) {
-				t.Errorf("the driver says\n%s\nwant\n%s", got.String(), want)
-			}
+			agenttest.Golden(t, strings.TrimSuffix(file, ".jsonl")+".golden", got.String(), *record)
 			for _, fault := range broken(agenttest.Facts(outs)) {
 				t.Error(fault)
 			}

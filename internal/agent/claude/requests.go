@@ -21,7 +21,7 @@ func (m *machine) request(f frame) {
 		}
 		m.writeLine(refusal(f.RequestID, "not supported by this client"))
 		m.notice("request", 5, baton.FactNotice{Level: "warning", Code: baton.CodeUnsupported,
-			Text: "Claude Code asked for something that Baton does not know (" + head(subtype, 50) + "), and was refused"})
+			Text: "Claude Code asked for something that Baton does not know (" + agent.Head(subtype, 50) + "), and was refused"})
 		return
 	}
 	var in args
@@ -57,15 +57,15 @@ func describe(a *ask, in args) (kind baton.RequestKind, title, detail string) {
 	case baton.ItemCommand:
 		title = "Run a command"
 		if in.Description != "" {
-			title += ": " + head(in.Description, maxSubject)
+			title += ": " + agent.Head(in.Description, maxSubject)
 		}
-		return baton.RequestCommand, title, head(in.Command, maxRules)
+		return baton.RequestCommand, title, agent.Head(in.Command, maxRules)
 	case baton.ItemFileChange:
-		return baton.RequestFileChange, "Change " + head(in.path(), maxSubject), arguments(a.Input)
+		return baton.RequestFileChange, "Change " + agent.Head(in.path(), maxSubject), arguments(a.Input)
 	case baton.ItemPlan:
-		return baton.RequestPermission, "Carry out the plan", head(in.Plan, maxInput)
+		return baton.RequestPermission, "Carry out the plan", agent.Head(in.Plan, maxInput)
 	}
-	return baton.RequestPermission, "Use " + head(a.Tool, maxSubject), arguments(a.Input)
+	return baton.RequestPermission, "Use " + agent.Head(a.Tool, maxSubject), arguments(a.Input)
 }
 
 // sessionRules are the suggested rules with the session as their place, or nil.

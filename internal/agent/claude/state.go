@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 const stateVersion = 1
@@ -45,7 +46,7 @@ type state struct {
 	Todo       string            `json:"todo,omitempty"` // key of the open todo list
 	Background []string          `json:"background,omitempty"`
 	Head       string            `json:"head,omitempty"` // uuid of the last line of the assistant
-	Told       map[string]int    `json:"told,omitempty"` // notices given, by kind
+	Told       agent.Told        `json:"told,omitempty"` // notices given, by kind
 }
 
 // delivery is one that has been written and is not consumed or dropped yet.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // toolCall opens the item of a call. Todo lists and questions have none of
@@ -156,7 +157,7 @@ func (m *machine) background(f frame) {
 		if name == "" {
 			name = t.Type
 		}
-		names = append(names, head(name, maxSubject))
+		names = append(names, agent.Head(name, maxSubject))
 	}
 	m.s.Background = ids
 	m.fact(baton.FactDetached{Names: names})
@@ -193,7 +194,7 @@ func (m *machine) tasks(tool string, whole json.RawMessage) {
 		if r.Created.ID == "" || len(m.s.Tasks) >= maxTasks {
 			return
 		}
-		m.s.Tasks = append(m.s.Tasks, task{ID: r.Created.ID, Text: head(r.Created.Subject, maxSubject), Status: "pending"})
+		m.s.Tasks = append(m.s.Tasks, task{ID: r.Created.ID, Text: agent.Head(r.Created.Subject, maxSubject), Status: "pending"})
 	case "TaskUpdate":
 		i := slices.IndexFunc(m.s.Tasks, func(t task) bool { return t.ID == r.ID })
 		if i < 0 || r.StatusChange.To == "" {
@@ -205,7 +206,7 @@ func (m *machine) tasks(tool string, whole json.RawMessage) {
 	case "TaskList":
 		m.s.Tasks = nil
 		for _, t := range r.Tasks[:min(len(r.Tasks), maxTasks)] {
-			m.s.Tasks = append(m.s.Tasks, task{ID: t.ID, Text: head(t.Subject, maxSubject), Status: t.Status})
+			m.s.Tasks = append(m.s.Tasks, task{ID: t.ID, Text: agent.Head(t.Subject, maxSubject), Status: t.Status})
 		}
 	default:
 		return

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // begin takes system/init, with which every turn begins, and every handoff too.
@@ -120,7 +121,7 @@ func (m *machine) lostConversation(text string) bool {
 
 func (m *machine) refused(text string) {
 	if !m.s.Resume {
-		m.fail(baton.Errorf(baton.CodeStartFailed, "Claude Code did not start").WithDetail("%s", head(text, 500)))
+		m.fail(baton.Errorf(baton.CodeStartFailed, "Claude Code did not start").WithDetail("%s", agent.Head(text, 500)))
 		return
 	}
 	class := baton.ResumeOther
@@ -130,7 +131,7 @@ func (m *machine) refused(text string) {
 	case strings.Contains(text, "already in use"):
 		class = baton.ResumeInUse
 	}
-	m.over(baton.FactResumeFailed{Class: class, Detail: head(text, 500)})
+	m.over(baton.FactResumeFailed{Class: class, Detail: agent.Head(text, 500)})
 }
 
 // verdict judges a result by is_error and terminal_reason, never by subtype.
@@ -148,7 +149,7 @@ func (m *machine) verdict(f frame) (baton.TurnStatus, *baton.Error) {
 		}
 	}
 	code, hint := classify(f, m.s.Turn.Error)
-	return baton.TurnFailed, baton.Errorf(code, "Claude Code could not finish the turn").WithDetail("%s", head(detail, 1000)).WithHint("%s", hint)
+	return baton.TurnFailed, baton.Errorf(code, "Claude Code could not finish the turn").WithDetail("%s", agent.Head(detail, 1000)).WithHint("%s", hint)
 }
 
 // classify finds the code of a failure; kind is what the last line of the

@@ -174,14 +174,3 @@ func plain(raw json.RawMessage) string {
 	}
 	return strings.Join(parts, "\n")
 }
-
-// head cuts a text to at most n bytes, on a rune boundary, and says so.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}

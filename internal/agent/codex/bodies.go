@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // Bounds of what an item shows of arguments and diffs, in bytes.
@@ -118,7 +119,7 @@ func (it item) body(ended bool) baton.ItemBody {
 	case "dynamicToolCall":
 		return baton.ItemBody{Tool: join(it.Namespace, it.Tool), Input: arguments(it.Arguments), Output: texts(it.ContentItems)}
 	case "collabAgentToolCall":
-		return baton.ItemBody{Tool: it.Tool, Title: head(it.Prompt, 200), Output: it.agents()}
+		return baton.ItemBody{Tool: it.Tool, Title: agent.Head(it.Prompt, 200), Output: it.agents()}
 	case "functionCallOutput":
 		return baton.ItemBody{Tool: join(it.Namespace, it.Name)}
 	case "enteredReviewMode", "exitedReviewMode":
@@ -181,7 +182,7 @@ func arguments(raw json.RawMessage) string {
 	if string(raw) == "null" {
 		return ""
 	}
-	return head(string(compact(raw)), maxArguments)
+	return agent.Head(string(compact(raw)), maxArguments)
 }
 
 // files gives unified diffs throughout: of a new or deleted file codex sends
@@ -211,7 +212,7 @@ func (it item) files() []baton.FileChange {
 				f.Deletions++
 			}
 		}
-		f.Diff = head(diff, maxDiff)
+		f.Diff = agent.Head(diff, maxDiff)
 		all = append(all, f)
 	}
 	return all

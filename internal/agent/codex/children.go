@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // meet notes a subagent's thread, and what is learnt of it: frames of a child
@@ -25,7 +26,7 @@ func (m *machine) meet(thread, parent, title string) {
 		c.Parent = parent
 	}
 	if c.Title == "" {
-		c.Title = head(title, 120)
+		c.Title = agent.Head(title, 120)
 	}
 }
 

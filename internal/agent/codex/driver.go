@@ -16,6 +16,7 @@ type Driver struct{}
 var (
 	_ agent.Driver         = Driver{}
 	_ agent.EvidenceFinder = Driver{}
+	_ agent.ForeignFinder  = Driver{}
 )
 
 // minVersion is the version that the facts in this package were measured with.
@@ -87,12 +88,8 @@ func (Driver) New(spec agent.Spec) agent.Machine {
 // Load restores a machine.
 func (Driver) Load(b []byte) (agent.Machine, error) {
 	var s state
-	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, baton.Errorf(baton.CodeInternal, "the stored state of a codex session can't be read").WithDetail("%v", err)
-	}
-	if s.V != stateVersion {
-		return nil, baton.Errorf(baton.CodeInternal, "the stored state of a codex session has version %d, not %d", s.V, stateVersion).
-			WithHint("end the session; its conversation can be resumed")
+	if err := agent.LoadState("codex", b, stateVersion, &s); err != nil {
+		return nil, err
 	}
 	return &machine{s: s}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -41,7 +42,7 @@ func (e turnError) asError() *baton.Error {
 	out := &baton.Error{Code: baton.CodeAgentFailed, Title: "codex reported a failure", Detail: e.Message,
 		Hint: "send the message again, or go on with another provider"}
 	if e.Details != "" && !strings.Contains(e.Message, e.Details) {
-		out.Detail += " (" + head(e.Details, 1000) + ")"
+		out.Detail += " (" + agent.Head(e.Details, 1000) + ")"
 	}
 	switch {
 	case status == 401 || status == 403 || name == "unauthorized":

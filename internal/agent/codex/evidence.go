@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"baton"
@@ -41,24 +42,84 @@ func (Driver) FindEvidence(q agent.EvidenceQuery) (baton.Verdict, string) {
 	if !uuidForm.MatchString(q.NativeID) {
 		return baton.VerdictUnknown, "the conversation has no id of codex"
 	}
-	home := q.Env["CODEX_HOME"]
-	if home == "" && q.Env["HOME"] != "" {
-		home = filepath.Join(q.Env["HOME"], ".codex")
-	}
-	if home == "" {
-		return baton.VerdictUnknown, "codex's directory is not known"
-	}
-	rollouts := map[string]string{} // segment → file
-	newest, err := findRollouts(home, q.NativeID, rollouts)
+	c, err := findConversation(q.NativeID, q.Env)
 	switch {
 	case err != nil:
 		return baton.VerdictUnknown, err.Error()
-	case newest == "" && q.New:
+	case c.newest == "" && q.New:
 		return baton.VerdictHasNot, "codex has not begun to store the conversation"
-	case newest == "":
+	case c.newest == "":
 		return baton.VerdictUnknown, "the rollout of the conversation is gone"
 	}
-	return followRollout(rollouts, newest, q.Delivery)
+	return c.evidence(q.Delivery)
+}
+
+// FindForeign counts the messages in the rollout files of the conversation that
+// carry no delivery of ours as their client id: `codex exec resume` gives none.
+// What codex says by itself (compaction, an interrupt) is no UserMessage there.
+func (Driver) FindForeign(q agent.ForeignQuery) (int, error) {
+	if !uuidForm.MatchString(q.NativeID) {
+		return 0, errors.New("the conversation has no id of codex")
+	}
+	c, err := findConversation(q.NativeID, q.Env)
+	if err != nil {
+		return 0, err
+	}
+	if c.newest == "" {
+		return 0, errors.New("the rollout of the conversation is gone")
+	}
+	n := 0
+	err = c.walk(func(path string, limit int64) (base *historyBase, err error) {
+		_, err = eachLine(path, limit, func(l rolloutLine) bool {
+			switch {
+			case l.Type == "session_meta" && l.Payload.Base != nil:
+				base = l.Payload.Base
+			case l.message() && !q.Ours(baton.DeliveryID(l.Payload.Item.ClientID)):
+				n++
+			}
+			return true
+		}, `"session_meta"`, `"UserMessage"`)
+		return base, err
+	})
+	return n, err
+}
+
+// conversation is where the files of a thread lie.
+type conversation struct {
+	rollouts map[string]string // segment → file, of all threads
+	newest   string            // segment of the thread; "" where there is none
+}
+
+func findConversation(thread string, env map[string]string) (conversation, error) {
+	home := env["CODEX_HOME"]
+	if home == "" && env["HOME"] != "" {
+		home = filepath.Join(env["HOME"], ".codex")
+	}
+	if home == "" {
+		return conversation{}, errors.New("codex's directory is not known")
+	}
+	c := conversation{rollouts: map[string]string{}}
+	var err error
+	c.newest, err = findRollouts(home, thread, c.rollouts)
+	return c, err
+}
+
+// walk gives the newest segment to scan, then each that one goes on from, with
+// the ordinal at which it ends for this conversation, negative for its own end.
+func (c conversation) walk(scan func(path string, limit int64) (*historyBase, error)) error {
+	segment, limit := c.newest, int64(-1)
+	for range maxSegments {
+		path, ok := c.rollouts[segment]
+		if !ok {
+			return errors.New("a part of the conversation is missing: " + segment)
+		}
+		base, err := scan(path, limit)
+		if err != nil || base == nil {
+			return err
+		}
+		segment, limit = base.Segment, base.End
+	}
+	return errors.New("the conversation goes through too many files")
 }
 
 // findRollouts notes all rollout files under home by segment and returns the
@@ -101,34 +162,29 @@ func findRollouts(home, thread string, rollouts map[string]string) (newest strin
 	return newest, nil
 }
 
-// followRollout looks through the newest segment and what it goes on from.
-func followRollout(rollouts map[string]string, segment string, d baton.DeliveryID) (baton.Verdict, string) {
-	limit := int64(-1)
-	unclear := ""
-	for range maxSegments {
-		path, ok := rollouts[segment]
-		if !ok {
-			return baton.VerdictUnknown, "a part of the conversation is missing: " + segment
-		}
+// evidence looks for a delivery in all segments.
+func (c conversation) evidence(d baton.DeliveryID) (baton.Verdict, string) {
+	evidence, unclear := "", ""
+	err := c.walk(func(path string, limit int64) (*historyBase, error) {
 		found, err := scanRollout(path, d, limit)
-		if err != nil {
-			return baton.VerdictUnknown, err.Error()
+		evidence = found.evidence
+		if err != nil || evidence != "" {
+			return nil, err
 		}
-		if found.evidence != "" {
-			return baton.VerdictHas, found.evidence
-		}
-		if unclear == "" && limit < 0 {
+		if limit < 0 {
 			unclear = found.unclear
 		}
-		if found.base == nil {
-			if unclear != "" {
-				return baton.VerdictUnknown, unclear
-			}
-			return baton.VerdictHasNot, "not in the rollout of the conversation"
-		}
-		segment, limit = found.base.Segment, found.base.End
+		return found.base, nil
+	})
+	switch {
+	case err != nil:
+		return baton.VerdictUnknown, err.Error()
+	case evidence != "":
+		return baton.VerdictHas, evidence
+	case unclear != "":
+		return baton.VerdictUnknown, unclear
 	}
-	return baton.VerdictUnknown, "the conversation goes through too many files"
+	return baton.VerdictHasNot, "not in the rollout of the conversation"
 }
 
 type historyBase struct {
@@ -156,48 +212,31 @@ type rolloutLine struct {
 	} `json:"payload"`
 }
 
+// message says whether the line is a message that somebody gave.
+func (l rolloutLine) message() bool {
+	return l.Type == "event_msg" && l.Payload.Type == "item_completed" && l.Payload.Item.Type == "UserMessage"
+}
+
 type finding struct {
 	evidence string
 	unclear  string // why a message may be there all the same
 	base     *historyBase
 }
 
-// scanRollout reads one segment up to the ordinal limit, or to its end where
-// limit is negative.
+// scanRollout looks for a delivery in one segment.
 func scanRollout(path string, d baton.DeliveryID, limit int64) (finding, error) {
 	var found finding
-	f, err := os.Open(path)
-	if err != nil {
-		return found, err
-	}
-	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<16)
 	turn, text := "", false // the newest turn, and whether it has a text without an id
-	for n := 0; ; n++ {
-		raw, readErr := r.ReadBytes('\n')
-		var l rolloutLine
-		if len(bytes.TrimSpace(raw)) > 0 {
-			if err := json.Unmarshal(raw, &l); err != nil && readErr != nil {
-				found.unclear = "the rollout ends in the middle of a line"
-			} else if err != nil || l.Ordinal == nil {
-				return found, fmt.Errorf("line %d of the rollout can't be read", n+1)
-			}
-			if limit >= 0 && l.Ordinal != nil && *l.Ordinal >= limit {
-				return found, nil
-			}
-		}
+	cut, err := eachLine(path, limit, func(l rolloutLine) bool {
 		p := l.Payload
 		switch {
 		case l.Type == "session_meta" && p.Base != nil:
 			found.base = p.Base
 		case l.Type == "response_item" && p.ID == itemID(d):
 			found.evidence = "the item " + p.ID + " is in the rollout"
-			return found, nil
-		case l.Type == "event_msg" && p.Type == "item_completed" && p.Item.Type == "UserMessage":
-			if p.Item.ClientID == string(d) {
-				found.evidence = "the message with this client id is in the rollout"
-				return found, nil
-			}
+		case l.message() && p.Item.ClientID == string(d):
+			found.evidence = "the message with this client id is in the rollout"
+		case l.message():
 			text = false
 		case l.Type == "event_msg" && p.Type == "task_started":
 			turn, text = p.TurnID, false
@@ -205,15 +244,47 @@ func scanRollout(path string, d baton.DeliveryID, limit int64) (finding, error) 
 			strings.HasPrefix(strings.Join(p.Passed.Kinds, ""), "user."):
 			text = true
 		}
-		if errors.Is(readErr, io.EOF) {
-			break
-		}
-		if readErr != nil {
-			return found, readErr
-		}
-	}
-	if text && found.unclear == "" {
+		return found.evidence == ""
+	})
+	switch {
+	case cut:
+		found.unclear = "the rollout ends in the middle of a line"
+	case text:
 		found.unclear = "the rollout ends with a message that has no id yet"
 	}
-	return found, nil
+	return found, err
+}
+
+// eachLine gives the lines of one segment up to the ordinal limit, or to its end
+// where limit is negative, until see says that it is enough. With only, lines
+// that hold none of these texts are not looked at. It says whether the last line
+// was cut off.
+func eachLine(path string, limit int64, see func(rolloutLine) bool, only ...string) (cut bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<16)
+	for n := 1; ; n++ {
+		raw, readErr := r.ReadBytes('\n')
+		if readErr != nil && readErr != io.EOF {
+			return false, readErr
+		}
+		holds := func(text string) bool { return bytes.Contains(raw, []byte(text)) }
+		if len(bytes.TrimSpace(raw)) > 0 && (len(only) == 0 || slices.ContainsFunc(only, holds)) {
+			var l rolloutLine
+			switch err := json.Unmarshal(raw, &l); {
+			case err != nil && readErr != nil:
+				return true, nil
+			case err != nil || l.Ordinal == nil:
+				return false, fmt.Errorf("line %d of the rollout can't be read", n)
+			case limit >= 0 && *l.Ordinal >= limit, !see(l):
+				return false, nil
+			}
+		}
+		if readErr != nil {
+			return false, nil
+		}
+	}
 }

@@ -38,7 +38,7 @@ func TestKilled(t *testing.T) {
 			w := newWorld(t, harness.CodexOptions{})
 			k := w.open()
 			k.say("hello")
-			k.ended(baton.TurnCompleted)
+			k.Ended(baton.TurnCompleted)
 			h := baton.Payload{Delivery: w.delivery(), Text: quoted}
 			d := k.say(words, h)
 			p.until(k)
@@ -56,7 +56,7 @@ func TestKilled(t *testing.T) {
 
 			k2 := w.open(func(s *agent.Spec) { s.NativeID = k.native })
 			k2.say("what now?")
-			k2.ended(baton.TurnCompleted)
+			k2.Ended(baton.TurnCompleted)
 			all := w.model.Requests()
 			last := all[len(all)-1]
 			said := 0
@@ -114,6 +114,20 @@ const (
 	lineReverts = `{"ordinal":7,"type":"session_meta","payload":{"id":"` + rootThread + `","history_base":{"thread_id":"` + rootThread + `","end_ordinal_exclusive":7,"end_byte_offset":1}}}` + "\n"
 )
 
+// store writes rollout files as codex keeps them in its home.
+func store(t *testing.T, home string, files map[string]string) {
+	t.Helper()
+	dir := filepath.Join(home, "sessions/2026/12/01")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestFindEvidence(t *testing.T) {
 	first, second := "rollout-2026-12-01T01-24-27-"+rootThread+".jsonl", "rollout-2026-12-01T01-24-27-"+rootThread+"_"+segment2+".jsonl"
 	for _, c := range []struct {
@@ -138,15 +152,7 @@ func TestFindEvidence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			home := t.TempDir()
-			dir := filepath.Join(home, ".codex/sessions/2026/12/01")
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			for name, text := range c.files {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			store(t, filepath.Join(home, ".codex"), c.files)
 			q := agent.EvidenceQuery{Delivery: wanted, NativeID: rootThread, Env: map[string]string{"HOME": home}}
 			if v, why := (Driver{}).FindEvidence(q); v != c.want {
 				t.Errorf("%s (%s), not %s", v, why, c.want)

@@ -3,10 +3,10 @@ package codex
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -54,10 +54,10 @@ func (m *machine) initialized(msg jsonl.Message) {
 	}](msg.Result)
 	_, rest, _ := strings.Cut(r.UserAgent, "/")
 	m.s.Version, _, _ = strings.Cut(rest, " ")
-	switch older, ok := olderThan(m.s.Version, minVersion); {
+	switch older, ok := agent.Older(m.s.Version, minVersion); {
 	case !ok:
 		m.notice("version", 1, baton.FactNotice{Level: "warning", Code: baton.CodeAgentTooOld,
-			Text: "Codex does not tell its version (" + head(r.UserAgent, 80) + "); it may be too old"})
+			Text: "Codex does not tell its version (" + agent.Head(r.UserAgent, 80) + "); it may be too old"})
 	case older:
 		m.fail(baton.Errorf(baton.CodeAgentTooOld, "codex %s is too old", m.s.Version).
 			WithDetail("%s is the oldest that is supported", minVersion).
@@ -162,36 +162,6 @@ func resumeFailure(e jsonl.RPCError) baton.ResumeFailure {
 		return baton.ResumeNotFound
 	}
 	return baton.ResumeOther // an archived one, say
-}
-
-// olderThan compares the numbers of two versions; a suffix is left out.
-func olderThan(version, than string) (older, ok bool) {
-	a, okA := versionNumbers(version)
-	b, okB := versionNumbers(than)
-	if !okA || !okB {
-		return false, false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i], true
-		}
-	}
-	return false, true
-}
-
-func versionNumbers(v string) (n [3]int, ok bool) {
-	v, _, _ = strings.Cut(v, "-")
-	parts := strings.Split(v, ".")
-	if len(parts) != len(n) {
-		return n, false
-	}
-	for i, p := range parts {
-		var err error
-		if n[i], err = strconv.Atoi(p); err != nil {
-			return n, false
-		}
-	}
-	return n, true
 }
 
 // compact removes the space in raw JSON, so that it survives being stored

@@ -147,9 +147,9 @@ func TestSettingsStick(t *testing.T) {
 }
 
 func TestLoad(t *testing.T) {
-	for _, s := range []string{"", "[]", `{"v":99}`} {
-		if _, err := (Driver{}).Load([]byte(s)); baton.ErrorCode(err) != baton.CodeInternal {
-			t.Errorf("%q: %v", s, err)
+	for stored, want := range map[string]baton.Code{"": baton.CodeInternal, "[]": baton.CodeInternal, `{"v":99}`: baton.CodeDataNewer} {
+		if _, err := (Driver{}).Load([]byte(stored)); baton.ErrorCode(err) != want {
+			t.Errorf("%q: %v", stored, err)
 		}
 	}
 }

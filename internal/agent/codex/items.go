@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"baton"
+	"baton/internal/agent"
 )
 
 // newKey names an item of a turn. The number keeps apart items whose native
 // ids repeat.
 func newKey(t *turn, native string) string {
 	t.Items++
-	return t.ID + "/" + strconv.Itoa(t.Items) + "/" + head(native, 64)
+	return t.ID + "/" + strconv.Itoa(t.Items) + "/" + agent.Head(native, 64)
 }
 
 // streamed says whether an item's text comes in deltas and can be cut off by a
@@ -162,7 +163,7 @@ func (m *machine) lateCommand(e event) bool {
 // label is what an item is called when it lives on, or asks.
 func label(b baton.ItemBody) string {
 	if b.Command != "" {
-		return head(b.Command, 120)
+		return agent.Head(b.Command, 120)
 	}
 	s := ""
 	for i, f := range b.Files {
@@ -171,5 +172,5 @@ func label(b baton.ItemBody) string {
 		}
 		s += f.Path
 	}
-	return head(s, 200)
+	return agent.Head(s, 200)
 }

@@ -30,17 +30,17 @@ func TestText(t *testing.T) {
 	if c := expect[baton.FactDeliveryConsumed](k); c.Delivery != d || c.TurnKey != started.Key {
 		t.Errorf("consumed %+v", c)
 	}
-	end := k.ended(baton.TurnCompleted)
+	end := k.Ended(baton.TurnCompleted)
 	if end.Key != started.Key || end.Usage.InputTokens != 200 || end.Usage.OutputTokens != 40 || end.Usage.ContextTokens != 120 {
 		t.Errorf("end: %+v", end)
 	}
-	if r := k.closed(baton.ItemReasoning); len(r) != 1 || r[0].Body.Text != "let me see" {
+	if r := k.Closed(baton.ItemReasoning); len(r) != 1 || r[0].Body.Text != "let me see" {
 		t.Errorf("reasoning: %+v", r)
 	}
-	if m := k.closed(baton.ItemAssistantMessage); len(m) != 1 || m[0].Body.Text != "all is well" {
+	if m := k.Closed(baton.ItemAssistantMessage); len(m) != 1 || m[0].Body.Text != "all is well" {
 		t.Errorf("messages: %+v", m)
 	}
-	if todo := k.closed(baton.ItemTodo); len(todo) != 1 || todo[0].Status != baton.NodeCompleted {
+	if todo := k.Closed(baton.ItemTodo); len(todo) != 1 || todo[0].Status != baton.NodeCompleted {
 		t.Errorf("todo: %+v", todo)
 	}
 	k.CloseStdin()
@@ -62,13 +62,13 @@ func TestApproval(t *testing.T) {
 			t.Errorf("answer %d: %+v", i, a)
 		}
 	}
-	k.ended(baton.TurnCompleted)
-	c := k.closed(baton.ItemCommand)
+	k.Ended(baton.TurnCompleted)
+	c := k.Closed(baton.ItemCommand)
 	if len(c) != 3 || c[0].Status != baton.NodeCompleted || c[1].Status != baton.NodeFailed || *c[1].Body.ExitCode != 3 ||
 		strings.TrimSpace(c[1].Body.Output) != "<&>" || c[2].Status != baton.NodeCancelled {
 		t.Errorf("commands: %+v", c)
 	}
-	f := k.closed(baton.ItemFileChange)
+	f := k.Closed(baton.ItemFileChange)
 	if len(f) != 1 || len(f[0].Body.Files) != 1 || f[0].Body.Files[0].Additions != 2 || f[0].Body.Files[0].Change != "add" ||
 		f[0].Body.Files[0].Diff != "+one\n+two\n" || f[0].Body.Files[0].Path != filepath.Join(k.dir, "b/c.txt") {
 		t.Errorf("changes: %+v", f)
@@ -81,8 +81,8 @@ func TestApproval(t *testing.T) {
 
 	k.say("[[write d.txt\\nx]] [[say never]]")
 	k.answer(expect[baton.FactRequestOpened](k), baton.CancelTurn)
-	k.ended(baton.TurnInterrupted)
-	f = k.closed(baton.ItemFileChange)
+	k.Ended(baton.TurnInterrupted)
+	f = k.Closed(baton.ItemFileChange)
 	if len(f) != 2 || f[1].Status != baton.NodeInterrupted && f[1].Status != baton.NodeCancelled {
 		t.Errorf("cancelled change: %+v", f)
 	}
@@ -116,7 +116,7 @@ func TestHandoff(t *testing.T) {
 			t.Errorf("consumed %+v, not %s", c, id)
 		}
 	}
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	all := k.model.Requests()
 	var seen []string
 	for _, b := range all[len(all)-1].Texts() {
@@ -138,14 +138,14 @@ func TestFoldedIn(t *testing.T) {
 	s := expect[baton.FactTurnStarted](k)
 	k.await("the gate", k.model.Waiting("g"))
 	d := k.say("[[say steered]]")
-	k.at = k.Wait(k.ctx, k.at, "the message", func(f baton.Fact) bool {
+	k.Read("the message", func(f baton.Fact) bool {
 		c, ok := f.(baton.FactDeliveryConsumed)
 		return ok && c.Delivery == d && c.TurnKey == s.Key
 	})
-	if end := k.ended(baton.TurnCompleted); end.Key != s.Key {
+	if end := k.Ended(baton.TurnCompleted); end.Key != s.Key {
 		t.Errorf("end: %+v", end)
 	}
-	if m := k.closed(baton.ItemAssistantMessage); len(m) != 1 || m[0].Body.Text != "steered" {
+	if m := k.Closed(baton.ItemAssistantMessage); len(m) != 1 || m[0].Body.Text != "steered" {
 		t.Errorf("messages: %+v", m)
 	}
 	k.finish("folded_in")
@@ -155,16 +155,16 @@ func TestFoldedIn(t *testing.T) {
 func TestFailure(t *testing.T) {
 	k := newWorld(t, harness.CodexOptions{}).open()
 	k.say("[[fail 429]]")
-	end := k.ended(baton.TurnFailed)
+	end := k.Ended(baton.TurnFailed)
 	if end.Err.Code != baton.CodeRateLimited || end.Err.Hint == "" {
 		t.Errorf("error: %+v", end.Err)
 	}
 	k.say("[[fail 401]]")
-	if end := k.ended(baton.TurnFailed); end.Err.Code != baton.CodeUnauthorized {
+	if end := k.Ended(baton.TurnFailed); end.Err.Code != baton.CodeUnauthorized {
 		t.Errorf("error: %+v", end.Err)
 	}
 	k.say("and now?")
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	k.finish("failure")
 }
 
@@ -174,11 +174,11 @@ func TestRetry(t *testing.T) {
 	k.say("[[say half of it]] [[cut until again]] [[say whole]]")
 	n := expect[baton.FactNotice](k)
 	k.model.Release("again")
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	if n.Level == "" || n.Code != baton.CodeModelUnreachable {
 		t.Errorf("notice: %+v", n)
 	}
-	if m := k.closed(baton.ItemAssistantMessage); len(m) == 0 || m[len(m)-1].Status != baton.NodeCompleted {
+	if m := k.Closed(baton.ItemAssistantMessage); len(m) == 0 || m[len(m)-1].Status != baton.NodeCompleted {
 		t.Errorf("messages: %+v", m)
 	}
 	k.finish("retry")
@@ -191,12 +191,12 @@ func TestInterruptText(t *testing.T) {
 	s := expect[baton.FactTurnStarted](k)
 	expect[baton.FactItemDelta](k)
 	k.Step(agent.Input{Intent: baton.IntentInterrupt{TurnKey: s.Key}})
-	k.ended(baton.TurnInterrupted)
-	if m := k.closed(baton.ItemAssistantMessage); len(m) != 1 || m[0].Status != baton.NodeInterrupted || m[0].Body.Text != "" {
+	k.Ended(baton.TurnInterrupted)
+	if m := k.Closed(baton.ItemAssistantMessage); len(m) != 1 || m[0].Status != baton.NodeInterrupted || m[0].Body.Text != "" {
 		t.Errorf("messages: %+v", m)
 	}
 	k.say("next")
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	checkFacts(t, k.Facts())
 }
 
@@ -219,14 +219,14 @@ func TestInterrupt(t *testing.T) {
 	if d := expect[baton.FactDetached](k); len(d.Names) != 1 {
 		t.Errorf("detached: %+v", d)
 	}
-	k.ended(baton.TurnInterrupted)
+	k.Ended(baton.TurnInterrupted)
 	if d := expect[baton.FactDetached](k); len(d.Names) != 0 {
 		t.Errorf("detached: %+v", d)
 	}
 	if _, err := io.ReadAll(alive); err != nil { // ends when nobody holds the other end
 		t.Fatal(err)
 	}
-	if c := k.closed(baton.ItemCommand); len(c) != 1 || c[0].Key != o.Key || c[0].Status != baton.NodeInterrupted {
+	if c := k.Closed(baton.ItemCommand); len(c) != 1 || c[0].Key != o.Key || c[0].Status != baton.NodeInterrupted {
 		t.Errorf("commands: %+v", c)
 	}
 	k.finish("interrupt")
@@ -240,14 +240,14 @@ func TestBackground(t *testing.T) {
 	if d := expect[baton.FactDetached](k); len(d.Names) != 1 || !strings.Contains(d.Names[0], pipe) {
 		t.Errorf("detached: %+v", d)
 	}
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	if err := os.WriteFile(pipe, []byte("late\n"), 0); err != nil { // lets it end
 		t.Fatal(err)
 	}
 	if d := expect[baton.FactDetached](k); len(d.Names) != 0 {
 		t.Errorf("detached: %+v", d)
 	}
-	c := k.closed(baton.ItemCommand)
+	c := k.Closed(baton.ItemCommand)
 	if len(c) != 2 || c[0].Status != baton.NodeDetached || c[1].Status != baton.NodeCompleted || c[0].Key != c[1].Key || !strings.Contains(c[1].Body.Output, "late") {
 		t.Errorf("commands: %+v", c)
 	}
@@ -265,7 +265,7 @@ func TestQuestion(t *testing.T) {
 	}
 	k.Step(agent.Input{Intent: baton.IntentAnswer{Delivery: k.delivery(), Request: r.Key, Decision: baton.ApproveOnce,
 		Answers: map[string][]string{"color": {"Blue"}}, Questions: r.Questions}})
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	all := k.model.Requests()
 	if res := all[len(all)-1].ToolResults(); len(res) != 1 || !strings.Contains(res[0].Text, "Blue") {
 		t.Errorf("the model got %+v", res)
@@ -274,8 +274,8 @@ func TestQuestion(t *testing.T) {
 	// Back in codex's own mode the tool of plan mode is refused again.
 	k.settings.PermissionMode = ""
 	k.say("[[plan a|b]]")
-	k.ended(baton.TurnCompleted)
-	if todo := k.closed(baton.ItemTodo); len(todo) != 1 {
+	k.Ended(baton.TurnCompleted)
+	if todo := k.Closed(baton.ItemTodo); len(todo) != 1 {
 		t.Errorf("todo lists after plan mode: %+v", todo)
 	}
 	k.finish("question")
@@ -293,7 +293,7 @@ func TestPermissionModes(t *testing.T) {
 		asked, end := false, false
 		for !end {
 			var next baton.Fact
-			k.at = k.Wait(k.ctx, k.at, "request or end", func(f baton.Fact) bool {
+			k.Read("request or end", func(f baton.Fact) bool {
 				next = f
 				_, end = f.(baton.FactTurnEnded)
 				_, request := f.(baton.FactRequestOpened)
@@ -321,11 +321,11 @@ func TestResume(t *testing.T) {
 	w := newWorld(t, harness.CodexOptions{})
 	k := w.open()
 	k.say("[[say the first answer]]")
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	k.Kill()
 	k2 := w.open(func(s *agent.Spec) { s.NativeID = k.native })
 	k2.say("go on")
-	end := k2.ended(baton.TurnCompleted)
+	end := k2.Ended(baton.TurnCompleted)
 	if end.Usage.InputTokens != 100 {
 		t.Errorf("the usage of a resumed turn counts what was before: %+v", end.Usage)
 	}
@@ -341,12 +341,12 @@ func TestResumeFails(t *testing.T) {
 	w := newWorld(t, harness.CodexOptions{})
 	k := w.open()
 	k.say("hello")
-	k.ended(baton.TurnCompleted)
+	k.Ended(baton.TurnCompleted)
 	resume := func(id string, want baton.ResumeFailure) {
 		t.Helper()
 		spec := w.spec()
 		spec.NativeID = id
-		k := &talk{world: w, Live: agenttest.StartLive(t, Driver{}, spec, w.agent.Env)}
+		k := &talk{world: w, Talk: agenttest.StartTalk(w.ctx, t, Driver{}, spec, w.agent.Env)}
 		if f := expect[baton.FactResumeFailed](k); f.Class != want {
 			t.Errorf("%+v, not %s", f, want)
 		}
@@ -388,7 +388,7 @@ func TestUntrusted(t *testing.T) {
 		}
 		k := w.open(func(s *agent.Spec) { s.Trusted = trusted })
 		k.say("hello")
-		k.ended(baton.TurnCompleted)
+		k.Ended(baton.TurnCompleted)
 		k.CloseStdin()
 		if _, err := os.Stat(ran); (err == nil) != trusted {
 			t.Errorf("trusted %v: the project's server: %v", trusted, err)
@@ -408,12 +408,12 @@ func TestSubagent(t *testing.T) {
 	root := expect[baton.FactTurnStarted](k)
 	r := expect[baton.FactRequestOpened](k)
 	k.answer(r, baton.ApproveOnce)
-	k.at = k.Wait(k.ctx, k.at, "the subagent's end", func(f baton.Fact) bool {
+	k.Read("the subagent's end", func(f baton.Fact) bool {
 		c, ok := f.(baton.FactItemClosed)
 		return ok && c.Kind == baton.ItemSubagent
 	})
 	k.model.Release("g")
-	if end := k.ended(baton.TurnCompleted); end.Key != root.Key {
+	if end := k.Ended(baton.TurnCompleted); end.Key != root.Key {
 		t.Errorf("end: %+v", end)
 	}
 	parents := map[string]string{}
@@ -429,7 +429,7 @@ func TestSubagent(t *testing.T) {
 	if sub == "" || parents[r.Item] != sub {
 		t.Errorf("the command %q is not under the subagent %q: %v", r.Item, sub, parents)
 	}
-	m := k.closed(baton.ItemAssistantMessage)
+	m := k.Closed(baton.ItemAssistantMessage)
 	if len(m) < 2 || m[0].Body.Text != "from below" || parents[m[0].Key] != sub || m[1].Body.Text != "from above" {
 		t.Errorf("messages: %+v", m)
 	}

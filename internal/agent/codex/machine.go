@@ -33,7 +33,6 @@ const (
 
 // Step takes one input.
 func (m *machine) Step(in agent.Input) agent.Output {
-	m.out = agent.Output{}
 	switch {
 	case in.Started:
 		m.start()
@@ -48,9 +47,7 @@ func (m *machine) Step(in agent.Input) agent.Output {
 	case in.Exited:
 		m.exited()
 	}
-	out := m.out
-	m.out = agent.Output{}
-	return out
+	return m.out.Take()
 }
 
 func (m *machine) intent(i baton.Intent) {
@@ -81,7 +78,7 @@ func (m *machine) frame(data []byte) {
 		m.notification(msg)
 	default:
 		m.notice("malformed", 1, baton.FactNotice{Level: "warning", Code: baton.CodeFrameRejected,
-			Text: "Codex wrote a line that is no message: " + head(string(data), 200)})
+			Text: "Codex wrote a line that is no message: " + agent.Head(string(data), 200)})
 	}
 }
 
@@ -139,25 +136,15 @@ func (m *machine) refuse(id json.RawMessage, why string) {
 	m.write(map[string]any{"id": id, "error": jsonl.RPCError{Code: -32601, Message: why}})
 }
 
-func (m *machine) fact(f ...baton.Fact) { m.out.Facts = append(m.out.Facts, f...) }
+func (m *machine) fact(f ...baton.Fact) { m.out.Fact(f...) }
 
 // notice gives a notice at most limit times for its class.
 func (m *machine) notice(class string, limit int, n baton.FactNotice) {
-	if m.s.Notices[class] >= limit {
-		return
-	}
-	if m.s.Notices == nil {
-		m.s.Notices = map[string]int{}
-	}
-	m.s.Notices[class]++
-	m.fact(n)
+	m.s.Notices.Notice(&m.out, class, limit, n)
 }
 
 func (m *machine) setDeadline(key string, d time.Duration) {
-	if m.out.Deadlines == nil {
-		m.out.Deadlines = map[string]time.Duration{}
-	}
-	m.out.Deadlines[key] = d
+	m.out.SetDeadline(key, d)
 }
 
 // fail gives up on the session.
@@ -253,15 +240,4 @@ func decode[T any](raw json.RawMessage) T {
 		}
 	}
 	return v
-}
-
-// head returns at most n bytes of s, cut at a rune.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -30,9 +31,9 @@ func (m *machine) told(msg jsonl.Message) {
 	case "error":
 		m.errorTold(p.TurnID, p.Error, p.WillRetry)
 	case "warning", "guardianWarning":
-		m.notice("told", maxNotices, baton.FactNotice{Level: "warning", Text: head(p.Message, 2000)})
+		m.notice("told", maxNotices, baton.FactNotice{Level: "warning", Text: agent.Head(p.Message, 2000)})
 	case "configWarning": // each session repeats them
-		m.notice("told", maxNotices, baton.FactNotice{Level: "info", Code: baton.CodeConfig, Text: head(p.Summary, 2000), Hint: head(p.Details, 2000)})
+		m.notice("told", maxNotices, baton.FactNotice{Level: "info", Code: baton.CodeConfig, Text: agent.Head(p.Summary, 2000), Hint: agent.Head(p.Details, 2000)})
 	case "model/rerouted":
 		m.notice("told", maxNotices, baton.FactNotice{Level: "warning", Text: "Codex went from the model " + p.FromModel + " to " + p.ToModel})
 	case "mcpServer/startupStatus/updated":
@@ -43,7 +44,7 @@ func (m *machine) told(msg jsonl.Message) {
 			Error string `json:"error"`
 		}](msg.Params)
 		m.notice("told", maxNotices, baton.FactNotice{Level: "warning", Code: baton.CodeStartFailed,
-			Text: "Codex could not start the MCP server " + p.Name + ": " + head(e.Error, 1000), Hint: "correct it in codex's configuration"})
+			Text: "Codex could not start the MCP server " + p.Name + ": " + agent.Head(e.Error, 1000), Hint: "correct it in codex's configuration"})
 	}
 }
 
@@ -63,5 +64,5 @@ func (m *machine) errorTold(turnID string, e turnError, retry bool) {
 	if !retry {
 		level = "error"
 	}
-	m.notice("retry", maxRetryNotices, baton.FactNotice{Level: level, Code: err.Code, Text: "Codex: " + head(err.Detail, 2000)})
+	m.notice("retry", maxRetryNotices, baton.FactNotice{Level: level, Code: err.Code, Text: "Codex: " + agent.Head(err.Detail, 2000)})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"baton/internal/agent"
 	"baton/internal/agent/agenttest"
 	"baton/internal/jsonl"
 )
@@ -49,9 +50,7 @@ func (k *talk) keep(name string) {
 	if err := os.WriteFile(filepath.Join("testdata", name+".jsonl"), b.Bytes(), 0o644); err != nil {
 		k.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join("testdata", name+".golden"), []byte(replayed(k.t, name)), 0o644); err != nil {
-		k.t.Fatal(err)
-	}
+	agenttest.Golden(k.t, filepath.Join("testdata", name+".golden"), replayed(k.t, name), true)
 }
 
 // shorten cuts the long texts of a frame, such as instructions.
@@ -65,7 +64,7 @@ func shorten(frame string) string {
 		switch v := v.(type) {
 		case string:
 			if len(v) > 400 {
-				return head(v, 100)
+				return agent.Head(v, 100)
 			}
 		case []any:
 			for i := range v {
@@ -103,24 +102,7 @@ func TestRecordings(t *testing.T) {
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f), ".jsonl")
 		t.Run(name, func(t *testing.T) {
-			want, err := os.ReadFile(filepath.Join("testdata", name+".golden"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := replayed(t, name)
-			wantLines, gotLines := strings.Split(string(want), "\n"), strings.Split(got, "\n")
-			for i := range max(len(wantLines), len(gotLines)) {
-				w, g := "", ""
-				if i < len(wantLines) {
-					w = wantLines[i]
-				}
-				if i < len(gotLines) {
-					g = gotLines[i]
-				}
-				if w != g {
-					t.Fatalf("line %d is\n%s\nnot\n%s", i+1, g, w)
-				}
-			}
+			agenttest.Golden(t, filepath.Join("testdata", name+".golden"), replayed(t, name), false) // keep writes it
 		})
 	}
 }

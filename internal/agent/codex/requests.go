@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"baton"
+	"baton/internal/agent"
 	"baton/internal/jsonl"
 )
 
@@ -110,7 +111,7 @@ func (m *machine) request(msg jsonl.Message) {
 func (m *machine) unknownRequest(msg jsonl.Message) {
 	m.refuse(msg.ID, "baton does not take this request")
 	m.notice("unknown request", 10, baton.FactNotice{Level: "warning", Code: baton.CodeUnsupported,
-		Text: "Codex asked for something that Baton can't show (" + head(msg.Method, 80) + "); it was refused"})
+		Text: "Codex asked for something that Baton can't show (" + agent.Head(msg.Method, 80) + "); it was refused"})
 }
 
 // answer writes the answer to a request. Codex confirms it with

@@ -50,7 +50,7 @@ type state struct {
 	Detached []detached      `json:"detached,omitempty"`
 	Requests []request       `json:"requests,omitempty"`
 	Children []child         `json:"children,omitempty"`
-	Notices  map[string]int  `json:"notices,omitempty"` // how many of each class were given
+	Notices  agent.Told      `json:"notices,omitempty"` // how many of each class were given
 	Total    *tokens         `json:"total,omitempty"`   // of the root thread, as last told
 }
 

@@ -55,11 +55,10 @@ func (w *world) spec() agent.Spec {
 		NewID: "01a22e96-9e0a-7571-a44e-4913f99f2001", Trusted: true, ClientVersion: "0.0.0-test"}
 }
 
-// talk is a live session and how far its facts have been looked at.
+// talk is a live session.
 type talk struct {
 	*world
-	*agenttest.Live
-	at       int
+	*agenttest.Talk
 	native   string
 	settings baton.Settings
 }
@@ -70,7 +69,7 @@ func (w *world) open(change ...func(*agent.Spec)) *talk {
 	for _, c := range change {
 		c(&spec)
 	}
-	k := &talk{world: w, Live: agenttest.StartLive(w.t, Driver{}, spec, w.agent.Env)}
+	k := &talk{world: w, Talk: agenttest.StartTalk(w.ctx, w.t, Driver{}, spec, w.agent.Env)}
 	ready := expect[baton.FactSessionReady](k)
 	k.native = ready.NativeID
 	if ready.AgentVersion != harness.CodexVersion || ready.Strength != baton.Strong || ready.Resumed != (spec.NativeID != "") {
@@ -82,9 +81,7 @@ func (w *world) open(change ...func(*agent.Spec)) *talk {
 // expect waits for the next fact of type F.
 func expect[F baton.Fact](k *talk) F {
 	k.t.Helper()
-	f, at := agenttest.WaitFor[F](k.ctx, k.Live, k.at)
-	k.at = at
-	return f
+	return agenttest.Next[F](k.Talk)
 }
 
 func (w *world) delivery() baton.DeliveryID {
@@ -105,33 +102,9 @@ func (k *talk) answer(r baton.FactRequestOpened, d baton.Decision) baton.Deliver
 	return id
 }
 
-func (k *talk) ended(status baton.TurnStatus) baton.FactTurnEnded {
-	k.t.Helper()
-	e := expect[baton.FactTurnEnded](k)
-	if e.Status != status || (e.Err != nil) != (status == baton.TurnFailed) {
-		k.t.Fatalf("turn ended %+v, not %s", e, status)
-	}
-	return e
-}
-
 func (w *world) await(what string, c <-chan struct{}) {
 	w.t.Helper()
-	select {
-	case <-c:
-	case <-w.ctx.Done():
-		w.t.Fatalf("no %s", what)
-	}
-}
-
-// closed returns the closing facts of a kind.
-func (k *talk) closed(kind baton.ItemKind) []baton.FactItemClosed {
-	var all []baton.FactItemClosed
-	for _, f := range k.Facts() {
-		if c, ok := f.(baton.FactItemClosed); ok && c.Kind == kind {
-			all = append(all, c)
-		}
-	}
-	return all
+	agenttest.Await(w.ctx, w.t, what, c)
 }
 
 // finish replays what was lived through with a reload at every input, checks

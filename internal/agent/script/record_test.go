@@ -2,7 +2,6 @@ package script
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -93,26 +92,8 @@ func TestRecordings(t *testing.T) {
 				}
 			}
 			spec, entries := agenttest.Load(t, file)
-			var got strings.Builder
-			for i, out := range agenttest.Replay(t, Driver(), spec, entries) {
-				if s := agenttest.Show(out); s != "" {
-					in, _ := json.Marshal(entries[i])
-					got.WriteString("< " + string(in[:min(len(in), 160)]) + "\n" + s)
-				}
-			}
-			golden := filepath.Join("testdata", name+".golden")
-			if *record {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.String() != string(want) {
-				t.Errorf("the machine says something else than in %s; look at it, then run with -record:\n%s", golden, got.String())
-			}
+			outs := agenttest.Replay(t, Driver(), spec, entries)
+			agenttest.Golden(t, filepath.Join("testdata", name+".golden"), agenttest.Dialogue(entries, outs), *record)
 		})
 	}
 }

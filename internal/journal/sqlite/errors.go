@@ -30,7 +30,7 @@ func explain(path string, err error) error {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return damaged(path, err.Error())
 	case lib.SQLITE_FULL:
-		return baton.Errorf(baton.CodeInternal, "the disk of the database is full").WithDetail("%s: %v; nothing of the command was stored", path, err).
+		return baton.Errorf(baton.CodeInternal, "the disk of the database is full").WithDetail("%s: %v", path, err).
 			WithHint("free some space there, then send it again")
 	case lib.SQLITE_IOERR:
 		return baton.Errorf(baton.CodeInternal, "the disk of the database failed").WithDetail("%s: %v", path, err).
@@ -47,7 +47,7 @@ func explain(path string, err error) error {
 
 func damaged(path, why string) *baton.Error {
 	return baton.Errorf(baton.CodeInternal, "the database is damaged").WithDetail("%s: %s; it was left as it is", path, why).
-		WithHint("move the file and those beside it (-wal, -shm) away and put a backup in its place")
+		WithHint("end the server (`baton serve --stop`), move the file and those beside it (-wal, -shm) away, put a backup in its place, then go on")
 }
 
 func newer(path string, version, known int) *baton.Error {

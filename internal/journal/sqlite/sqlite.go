@@ -21,6 +21,10 @@
 // as long as it takes to copy the rest; then the log begins anew in its file (RESTART),
 // and after the idle second the file is cut (TRUNCATE).
 //
+// A database or log that is removed or replaced while it is open ends the writing:
+// what was accepted is saved, into the database or a file beside it, and each
+// append after that says so. See moved.go.
+//
 // A damaged file, one of another program and one of a newer version of Baton are
 // refused by name and left as they are.
 package sqlite

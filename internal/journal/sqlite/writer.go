@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"baton/internal/failpoint"
+	"baton/internal/journal"
 )
 
 // What closes a transaction.
@@ -44,6 +46,10 @@ type writer struct {
 	wrote     chan struct{} // something was written since the log was cut
 	news      chan struct{} // something was written since the index was followed
 	last      int           // units in the last transaction
+
+	files files
+	lost  error // why nothing is written any more; see here
+	saved bool  // with lost: nothing that was accepted is lost
 }
 
 func newWriter(ctx context.Context, path string, db *sql.DB, opts Options) (*writer, error) {
@@ -66,7 +72,10 @@ func newWriter(ctx context.Context, path string, db *sql.DB, opts Options) (*wri
 		if err := w.sweepParts(ctx); err != nil {
 			return err
 		}
-		return w.rebuild(ctx)
+		if err := w.rebuild(ctx); err != nil {
+			return err
+		}
+		return w.opened()
 	}
 	if err := setup(); err != nil {
 		return nil, errors.Join(err, w.close())
@@ -96,6 +105,10 @@ func (w *writer) run(queue <-chan *request) {
 func (w *writer) transaction(first *request, queue <-chan *request) (left *request) {
 	w.exclusive.Lock()
 	defer w.exclusive.Unlock()
+	if _, err := w.here(); err != nil {
+		first.done <- err
+		return nil
+	}
 	if err := w.begin(); err != nil {
 		first.done <- explain(w.path, op("begin", err))
 		return nil
@@ -202,9 +215,12 @@ func (w *writer) commit(taken []*request, size int) {
 		}
 		return
 	}
+	if saved, lost := w.here(); !saved {
+		err = fmt.Errorf("%w: %w", journal.ErrUnknown, lost)
+	}
 	w.last = len(taken)
 	for _, r := range taken {
-		r.done <- nil
+		r.done <- err
 	}
 	w.signal(size)
 }
