@@ -93,3 +93,20 @@ func TestRegenerateReady(t *testing.T) {
 	p.refused(baton.CommandRegenerateHandoff{Handoff: old}, baton.CodeConflict)   // superseded
 	p.refused(baton.CommandRegenerateHandoff{Handoff: draft, Source: "incoming"}, baton.CodeUnsupported)
 }
+
+// A draft is for the conversation that had the handoff: where it was shortened to
+// fit, it goes there all the same, and its run does not wait for another one.
+func TestDraftThatDoesNotFit(t *testing.T) {
+	p, again := used(t)
+	p.gone(p.session("b").ID)
+	draft := p.do(again).Handoff
+	p.send("three", "b")
+	p.ready("b")
+	if p.given() != nil {
+		t.Fatal("given without the draft")
+	}
+	p.fact("", baton.FactHandoffBuilt{Handoff: draft, Document: []byte(`{}`), Text: "shortened", Digest: digest, Squeezed: true})
+	if in := p.given(); in == nil || len(in.Handoffs) != 1 || in.Handoffs[0].Text != "shortened" {
+		t.Fatalf("given %+v", in)
+	}
+}

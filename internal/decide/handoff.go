@@ -67,7 +67,7 @@ func (d *Decider) handoffBuilt(f baton.FactHandoffBuilt) {
 		return
 	}
 	r := d.S.run(h.Run)
-	if r != nil && d.squeezedOut(r, h.To, f) {
+	if r != nil && !h.Draft && d.squeezedOut(r, h.To, f) { // a draft is for that very conversation
 		d.again(r, baton.AttemptProviderRecovery)
 		return
 	}
